@@ -12,7 +12,7 @@ from suffice.ensemble import (
     GradientBoostingRegressor,
     boosting_effects,
 )
-from suffice.ensemble.losses import loss_of
+from suffice.losses import loss_of
 from suffice.statistics.margin_loss import best_score
 from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor
 

@@ -16,6 +16,7 @@ import suffice
 from suffice.additive import GeneralizedAdditiveModel
 from suffice.ensemble import BaggingRegressor, HistGradientBoostingRegressor, RandomForestRegressor
 from suffice.inputs import TargetDomain, open_rows
+from suffice.losses import Domain
 from suffice.tree import DecisionTreeRegressor
 
 rng = np.random.default_rng(0)
@@ -26,7 +27,7 @@ COUNTS = rng.poisson(3.0, size=60).astype(float)
 class Counts(RegressorMixin, BaseEstimator):
     """An estimator of another package, which checks nothing itself."""
 
-    target_domain: ClassVar = TargetDomain(0.0, False, "Counts requires non-negative y.")
+    target_domain: ClassVar = TargetDomain(Domain(0.0), "Counts requires non-negative y.")
 
     def fit(self, X, y=None, sample_weight=None):
         self.data_ = open_rows(self, X, y, sample_weight)

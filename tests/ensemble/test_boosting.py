@@ -25,7 +25,6 @@ from suffice.ensemble import (
     HistGradientBoostingRegressor,
     newton,
 )
-from suffice.ensemble.losses import Huber, loss_of
 from suffice.ensemble.stages import StageSums
 from suffice.inputs import in_memory
 from suffice.loops.boosting import (
@@ -35,6 +34,7 @@ from suffice.loops.boosting import (
     pack,
 )
 from suffice.loops.losses import add_stage
+from suffice.losses import Huber, loss_of
 from suffice.statistics.selection import group_quantiles, number_of_bits, ordered_bits
 from suffice.tree import growth
 

@@ -10,6 +10,7 @@ from sklearn.utils._param_validation import StrOptions
 
 from suffice.core.blocks import Rows, Sequences
 from suffice.fitting import SOLVERS, Problem, Ridge, Scaled, Solver, find_solver, newton, quasi_newton
+from suffice.fitting.problem import ColumnRidge
 from suffice.fitting.standardize import Standardization, column_sizes
 from suffice.inputs import in_blocks
 from suffice.linear_model import (
@@ -23,7 +24,7 @@ from suffice.linear_model import (
     proportional_odds,
 )
 from suffice.linear_model.huber import HuberLine
-from suffice.linear_model.logistic import ColumnRidge, LogLinear
+from suffice.linear_model.logistic import LogLinear
 from suffice.linear_model.maximum_entropy import FeatureWeights, Products
 from suffice.linear_model.proportional_odds import CumulativeLogits
 from suffice.sequence import (

@@ -441,6 +441,8 @@ class Variant:
         if self.kind == "regressor":
             rng = np.random.default_rng([seed, n, 1])
             y = (X - shift) @ np.array([[1.0, 0.4], [-2.0, 1.0], [0.5, 3.0]]) + 3.0 + rng.normal(size=(n, 2))
+            if getattr(self.estimator, "target_domain", None) is not None:
+                y = np.exp(0.1 * y)
             several = other and get_tags(self.estimator).target_tags.multi_output
             return X, y if several else y[:, 0]
         return X, None

@@ -39,7 +39,18 @@ from .registry import (
 
 HOME = Path(suffice.__file__).parent
 # Topics stand above them all.
-LAYERS = ("core", "engines", "loops", "statistics", "families", "kernels", "fitting", "inputs", "estimator")
+LAYERS = (
+    "core",
+    "engines",
+    "loops",
+    "losses",
+    "statistics",
+    "families",
+    "kernels",
+    "fitting",
+    "inputs",
+    "estimator",
+)
 
 
 def layer(part: str) -> int:
@@ -188,7 +199,7 @@ HEAVY = ("pyarrow", "ray", "pandas", "polars", "matplotlib", "torch")
 def test_every_public_package_is_an_attribute():
     """Without its import: `suffice.svm.SVC`."""
     packages = {path.parent.name for path in Path(suffice.__file__).parent.glob("*/__init__.py")}
-    assert packages - {"engines", "inputs", "loops"} == set(suffice._MODULES)
+    assert packages - {"engines", "inputs", "loops", "losses"} == set(suffice._MODULES)
 
 
 def test_import_is_light():

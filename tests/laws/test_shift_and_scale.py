@@ -66,7 +66,8 @@ def standardised(variant, n=300):
     Z, group = table("real", N)
     Z, rng = (Z - Z.mean(axis=0)) / Z.std(axis=0), np.random.default_rng(0)
     if variant.kind == "regressor":
-        return Z, Z @ [1.0, -2.0, 0.5] + 3.0 + rng.standard_t(3, size=N)
+        y = Z @ [1.0, -2.0, 0.5] + 3.0 + rng.standard_t(3, size=N)
+        return Z, y if getattr(variant.estimator, "target_domain", None) is None else np.exp(0.2 * y)
     if variant.kind != "classifier":
         return Z, None
     group = np.where(rng.random(N) < 0.2, rng.integers(3, size=N), group)

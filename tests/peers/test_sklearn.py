@@ -701,7 +701,7 @@ SCRIPT = textwrap.dedent(
     from sklearn.linear_model import BayesianRidge, LogisticRegressionCV, RidgeCV, SGDClassifier, SGDRegressor
     from sklearn.linear_model import ElasticNet, ElasticNetCV, HuberRegressor, Lasso, LassoCV, Perceptron
     from sklearn.linear_model import LinearRegression, LogisticRegression, QuantileRegressor, Ridge
-    from sklearn.linear_model import RidgeClassifier
+    from sklearn.linear_model import GammaRegressor, PoissonRegressor, RidgeClassifier, TweedieRegressor
     from sklearn.manifold import LocallyLinearEmbedding
     from sklearn.metrics import adjusted_rand_score
     from sklearn.mixture import BayesianGaussianMixture, GaussianMixture
@@ -756,7 +756,7 @@ SCRIPT = textwrap.dedent(
     sgd = SGDClassifier(shuffle=False, tol=None, max_iter=9)
     print("SGD", sgd.fit(scaled, y > 0).coef_.round(4).tolist())
     print("perceptron", Perceptron(shuffle=False).fit(scaled, y > 0).coef_.round(6).tolist())
-    km = KMeans(3, n_init=10, random_state=0).fit(scaled)
+    km = KMeans(3, n_init=50, random_state=0).fit(scaled)
     print("k-means", round(km.inertia_, 4), sorted(np.bincount(km.labels_).tolist()))
     few = MiniBatchKMeans(2, n_init=3, random_state=0).fit(scaled)
     print("batches", sorted(np.bincount(few.labels_).tolist()))
@@ -797,6 +797,8 @@ SCRIPT = textwrap.dedent(
     factors = FactorAnalysis(1, tol=1e-12, max_iter=10_000).fit(X[:, :4])
     print("factors", abs(factors.components_).round(3).tolist())
     print("Huber", HuberRegressor(tol=1e-9, max_iter=10_000).fit(X, y).coef_.round(2).tolist())
+    for glm in (PoissonRegressor(tol=1e-9), GammaRegressor(tol=1e-9), TweedieRegressor(power=1.5, tol=1e-9)):
+        print("deviance", round(glm.fit(0.01 * X, y).score(0.01 * X, y), 5))
     print("median", round(QuantileRegressor(alpha=0.0).fit(X, y).score(X, y), 4))
     flowers, kinds = load_iris(return_X_y=True)
     print("SVM", SVC().fit(flowers, kinds).n_support_.tolist())

@@ -32,11 +32,12 @@ from ..fitting.smoothing import CRITERIA, Fit, Smoothing, backfitting
 from ..fitting.splines import NaturalSplines
 from ..inputs import TargetDomain, open_rows, read_rows
 from ..inputs.checks import places_of
+from ..losses import Poisson
 from ..statistics import Moments, class_codes, class_counts, moments
 from ..statistics.quantiles import sample
 
 FAMILIES = ("gaussian", "binomial", "poisson")
-COUNTS = TargetDomain(0.0, False, "family='poisson' takes counts: y must be non-negative.")
+COUNTS = TargetDomain(Poisson.domain, "family='poisson' takes counts: y must be non-negative.")
 SOLVERS = ("penalized", "backfitting")
 ROWS = 1024  # whose functions are made at a time: they stay near the cache
 CHOICES = 30  # of penalties, after which they are held: choosing and fitting need not settle together

@@ -28,9 +28,9 @@ class Model(Value, ABC):
     def summarize(self, block: Any) -> Statistics:
         """Statistics of one block, given the parameters (the E step)."""
 
-    @abstractmethod
     def estimate(self, s: Any) -> Self:
         """The model estimated from the total (the M step). Priors enter only here."""
+        raise NotImplementedError(f"{type(self).__name__} is a loss, which a solver minimizes.")
 
 
 class Family(Value, ABC):

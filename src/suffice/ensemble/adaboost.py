@@ -23,8 +23,9 @@ from ..estimator.answers import nameless, row_wise
 from ..estimator.base import must_have_rows, reads_partitions
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
-from ..estimator.scores import Classifier, softmax
+from ..estimator.scores import Classifier
 from ..inputs import Check, answers_of, map_rows, open_rows, read_rows
+from ..losses import softmax
 from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
 from ..statistics.bins import grid
 from ..tree.arrays import importances

@@ -20,6 +20,7 @@ from ..estimator.parameters import seed_of
 from ..estimator.scores import Classifier, Regressor
 from ..inputs import TargetDomain, answers_of, in_blocks, open_rows, read_rows, short_tasks
 from ..loops.trees import mixed
+from ..losses import Gamma, Huber, Loss, Poisson, loss_of
 from ..statistics import weights_of_classes
 from ..statistics.bins import FeatureBins, grid
 from ..statistics.histograms import Binned
@@ -32,7 +33,6 @@ from ..tree.model import Tree
 from ..tree.pruning import pruned
 from ..tree.targets import NumberTarget, weighted
 from .draws import Draws
-from .losses import Huber, Loss, loss_of
 from .newton import LEAST_PACKED, FoldedNewton, GatheredNewton, NewtonTarget, Weights, parts
 from .stages import (
     SELDOM,
@@ -603,8 +603,8 @@ class TreeBoosting(TreeGrower):
 
 
 DOMAINS = {  # of the targets of losses
-    "poisson": TargetDomain(0.0, False, "loss='poisson' requires non-negative y and sum(y) > 0."),
-    "gamma": TargetDomain(0.0, True, "loss='gamma' requires strictly positive y."),
+    "poisson": TargetDomain(Poisson.domain, "loss='poisson' requires non-negative y and sum(y) > 0."),
+    "gamma": TargetDomain(Gamma.domain, "loss='gamma' requires strictly positive y."),
 }
 
 
@@ -624,7 +624,8 @@ class BoostingRegressor(Regressor):
         return DOMAINS.get(self.loss)
 
     def _loss_of(self, start: TreeStart) -> tuple[Loss, dict[str, Any]]:
-        self._link.check(float(start.target.high[0]))
+        if self.loss == "poisson" and start.target.high[0] <= 0:
+            raise ValueError(DOMAINS["poisson"].requirement)
         return self._link, {}
 
     @row_wise

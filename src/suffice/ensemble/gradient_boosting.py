@@ -16,12 +16,12 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, HasMethods, Interval, StrOptions
 from ..inputs import Check, answers_of
+from ..losses import Loss, loss_of
 from ..statistics.bins import FeatureBins
 from ..tree.base import MAX_BINS, TreeGrower
 from ..tree.cart import DecisionTreeRegressor
 from ..tree.targets import NumberTarget
 from .boosting import BoostedTrees, BoostingClassifier, BoostingRegressor, CartLearner, TreeBoosting
-from .losses import Loss, loss_of
 from .newton import Weights
 from .weak_learners import Members, Passed, feature_names, packed, unpacked
 

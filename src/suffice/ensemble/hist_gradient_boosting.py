@@ -14,11 +14,11 @@ from ..core.partitions import Partitions
 from ..core.randomness import Purpose, key_of
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Interval, RealNotInt, StrOptions, seed_of
 from ..inputs import nameless_copy, open_rows, source_of
+from ..losses import Loss, loss_of
 from ..statistics.bins import FeatureBins
 from ..tree.base import TreeGrower
 from ..tree.growth import NO_LIMIT, Limits
 from .boosting import BoostedTrees, BoostingClassifier, BoostingRegressor, NewtonLearner, TreeBoosting
-from .losses import Loss, loss_of
 from .newton import Weights
 from .stages import Start
 

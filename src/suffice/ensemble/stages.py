@@ -16,11 +16,11 @@ from ..core.statistics import Statistics
 from ..estimator.answers import nameless
 from ..estimator.base import must_have_rows
 from ..loops.losses import add_stage
+from ..losses import Loss
 from ..statistics import class_codes
 from ..statistics.bins import BITS, FeatureBins, grid
 from ..tree.model import Tree
 from ..tree.targets import WEIGHT_BITS, weighted
-from .losses import Loss
 from .newton import Weights
 from .weak_learners import unpacked
 

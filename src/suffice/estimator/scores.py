@@ -18,20 +18,6 @@ from ..inputs import open_rows
 from ..statistics import Moments, moments
 
 
-def softmax(scores: np.ndarray) -> np.ndarray:
-    """exp(score) of each row, divided by their sum."""
-    share = np.exp(scores - scores.max(axis=1, keepdims=True))
-    share /= share.sum(axis=1, keepdims=True)
-    return share
-
-
-def log_softmax(scores: np.ndarray) -> np.ndarray:
-    """The logarithm of `softmax`."""
-    scores = scores - scores.max(axis=1, keepdims=True)
-    scores -= np.log(np.exp(scores).sum(axis=1, keepdims=True))
-    return scores
-
-
 def check_label_types(labels: np.ndarray, predicted: np.ndarray) -> None:
     """Raise if the labels are strings and the predicted labels numbers, or the other way round: none would
     equal any other, and the score would be zero."""

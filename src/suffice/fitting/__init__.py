@@ -20,10 +20,11 @@ from .latent import (
     variational_em,
     variational_inference,
 )
+from .linear_score import LinearScore
 from .non_negative import nonnegative_quadratic
 from .online import OnlineResult, online
 from .planes import cutting_planes
-from .problem import LossModel, Problem, Ridge, Scaled
+from .problem import ColumnRidge, LossModel, Problem, Ridge, Scaled
 from .quasi_newton import quasi_newton
 from .scaling import iterative_scaling, scaling_step
 from .solvers import SOLVERS, Solver, find_solver
@@ -31,8 +32,10 @@ from .solvers import SOLVERS, Solver, find_solver
 __all__ = [
     "SOLVERS",
     "BoundStatistics",
+    "ColumnRidge",
     "Decreasing",
     "EpochIterates",
+    "LinearScore",
     "LossModel",
     "MeanField",
     "MultiStart",

@@ -43,6 +43,22 @@ class Ridge:
         return value, gradient, (s.hessian + np.diag(strength)) / s.weight
 
 
+@dataclass(frozen=True)
+class ColumnRidge:
+    """The mean loss plus half the sum of ``strength * theta**2``, with derivatives."""
+
+    strength: np.ndarray  # (D + 1,), that of the intercept last
+    shape: tuple[int, ...]  # of the parameters
+
+    def __call__(self, theta: np.ndarray, s: Any) -> tuple[Any, ...]:
+        theta, gradient = theta.reshape(self.shape), s.gradient / s.weight
+        value = s.loss / s.weight + 0.5 * float(np.einsum("kd,kd->", self.strength * theta, theta))
+        gradient.reshape(self.shape)[...] += self.strength * theta
+        if np.ndim(s.hessian) == 0:
+            return value, gradient
+        return value, gradient, s.hessian / s.weight + np.diag(np.tile(self.strength, self.shape[0]))
+
+
 class Problem:
     """An objective over the data. Called with a point, it returns the value, the gradient and, if the model
     sums it, the Hessian.

@@ -10,6 +10,10 @@ from ..core.blocks import cut, stack
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..engines.local import LocalPartitions
+from .descent import Descent
+from .linear_algebra import solve_positive
+from .problem import Problem
+from .solvers import Solver
 
 ROWS_EACH = 32  # for each parameter
 LEAST = 1 << 14  # rows
@@ -37,3 +41,22 @@ def _every(n: int, block: Any) -> list[Any]:
     start = 0 if len(block) >= n else int(generator(Purpose.SUBSAMPLE, *block.index).integers(n))
     rows = np.arange(start, len(block), n)
     return [block[rows]] if len(rows) else []  # copies: views would hold the whole blocks
+
+
+def optimum_of_few(
+    problem: Problem, solver: Solver, origin: Descent, weight: float, *, tol: float, max_iter: int
+) -> Descent:
+    """The start of a fit to many rows: the optimum on a sample of them, with its curvature. Of few rows it is
+    `origin`."""
+    model, size = problem.model, problem.model.theta.size
+    if (few := few_rows(problem.data, size, weight)) is None:
+        return origin
+    (rows, n), standard = few, problem.standard
+    some = Problem(rows, model, problem.penalty, standard=standard, l1=problem.l1)
+    result = solver(some, origin, tol=10.0 * tol, max_iter=max_iter)
+    # The Hessian of the sample would take longer than some passes over all rows.
+    if np.any(problem.l1) or size**2 > 2 * n:
+        return Descent(result.model, steps=result.steps, changes=result.changes, inverse=origin.inverse)
+    curved = Problem(rows, model.replace(curvature=True), problem.penalty, standard=standard)
+    hessian = curved.hessian(result.model)
+    return Descent(result.model, inverse=solve_positive(hessian, np.eye(size)))

@@ -15,6 +15,7 @@ from sklearn.utils.validation import validate_data
 
 from ..core.blocks import PIECE_BYTES, missing, one_a_place
 from ..engines.threads import in_order
+from ..losses import Domain
 from .conversions import (
     CONVERSION,
     as_numbers,
@@ -37,13 +38,12 @@ MANY = 1 << 22
 class TargetDomain:
     """The numbers that a target may have. An estimator declares it as `target_domain`."""
 
-    low: float  # the least number
-    above: bool  # whether it is excluded
+    domain: Domain
     requirement: str  # as the error begins
 
     def check(self, y: np.ndarray) -> None:
         """Raise for numbers outside."""
-        wrong = y <= self.low if self.above else y < self.low
+        wrong = self.domain.outside(y)
         if wrong.any():
             raise ValueError(f"{self.requirement} Got {y[wrong].min():g}.")
 

@@ -6,6 +6,7 @@ from .bayesian_ridge import BayesianRidge
 from .coordinate_descent import ElasticNet, ElasticNetCV, Lasso, LassoCV, enet_path, lasso_path
 from .entropy_distribution import maximum_entropy_distribution, minimum_norm_distribution
 from .feature_selection import select_features
+from .glm import GammaRegressor, PoissonRegressor, TweedieRegressor
 from .huber import HuberRegressor
 from .kernel_logistic import KernelLogisticRegression
 from .least_squares import LinearRegression, Ridge
@@ -27,6 +28,7 @@ __all__ = [
     "BayesianRidge",
     "ElasticNet",
     "ElasticNetCV",
+    "GammaRegressor",
     "HuberRegressor",
     "KernelLogisticRegression",
     "KernelPerceptron",
@@ -39,6 +41,7 @@ __all__ = [
     "MaximumEntropy",
     "Perceptron",
     "PocketPerceptron",
+    "PoissonRegressor",
     "ProportionalOdds",
     "QuantileRegressor",
     "Ridge",
@@ -46,6 +49,7 @@ __all__ = [
     "RidgeClassifier",
     "SGDClassifier",
     "SGDRegressor",
+    "TweedieRegressor",
     "VotedPerceptron",
     "enet_path",
     "lasso_path",

@@ -80,10 +80,6 @@ class HuberLine(Line):
         far = w * np.where(near, 0.0, e * s / np.maximum(size, e * s))
         return HuberSums(total, loss, gradient, hessian, Z.squares(2.0 / s * far))
 
-    def estimate(self, s: Objective) -> Self:
-        """One Newton step without penalty, for studying a single step."""
-        return self.replace(theta=self.theta + newton_step(s.hessian, s.gradient))
-
 
 def _step(hessian: np.ndarray, gradient: np.ndarray) -> np.ndarray:
     """The Newton step, shortened so that log s changes by at most 3: where all residuals vanish, s goes to

@@ -18,12 +18,12 @@ from ..core.partitions import Partitions
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE
-from ..fitting import SOLVERS, Problem
+from ..fitting import SOLVERS, ColumnRidge, Problem
 from ..fitting.descent import Descent
 from ..fitting.landmarks import Features, LandmarkLoss, Landmarks
 from ..inputs import in_blocks, map_rows, open_rows, read_rows
 from ..statistics import class_totals, classes_of, weights_of_classes
-from .logistic import ColumnRidge, LogisticClassifier, LogLinear
+from .logistic import LogisticClassifier, LogLinear
 
 FEW = 1024  # parameters, of which the Hessian is summed; beyond, L-BFGS
 

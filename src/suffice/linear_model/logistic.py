@@ -40,14 +40,15 @@ from ..estimator.parameters import (
     Hidden,
     StrOptions,
 )
-from ..estimator.scores import Classifier, log_softmax, softmax
-from ..fitting import EpochIterates, LossModel, Problem, Solver, find_solver
+from ..estimator.scores import Classifier
+from ..fitting import ColumnRidge, EpochIterates, LossModel, Problem, find_solver
 from ..fitting.descent import Descent
-from ..fitting.linear_algebra import solve_positive, times, transposed_times
-from ..fitting.sample import few_rows
+from ..fitting.linear_algebra import times, transposed_times
+from ..fitting.sample import optimum_of_few
 from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
 from ..inputs import open_rows, read_rows
+from ..losses import log_softmax, softmax
 from ..statistics import Objective, class_codes, class_totals, class_weights
 from .precision import SparseCoefficients, line
 
@@ -206,13 +207,6 @@ class LogLinear(LossModel):
             return np.where(codes == 1, scores[:, 0], -scores[:, 0])
         return margins(scores, codes)
 
-    def estimate(self, s: Objective) -> Self:
-        """One Newton step without penalty, for studying a single step."""
-        if np.ndim(s.hessian) == 0:
-            raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
-        step = solve_positive(s.hessian, s.gradient)
-        return self.replace(theta=self.theta - step.reshape(self.theta.shape))
-
 
 def _binomial(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Loss (N,) and p(second class given x) (N, 1), without overflow."""
@@ -272,22 +266,6 @@ UNCONVERGED = {
     "sag": "The max_iter was reached which means the coef_ did not converge",
     "saga": "The max_iter was reached which means the coef_ did not converge",
 }
-
-
-@dataclass(frozen=True)
-class ColumnRidge:
-    """The mean loss plus half the sum of ``strength * theta**2``, with derivatives."""
-
-    strength: np.ndarray  # (D + 1,), that of the intercept last
-    shape: tuple[int, ...]  # of the parameters
-
-    def __call__(self, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
-        theta, gradient = theta.reshape(self.shape), s.gradient / s.weight
-        value = s.loss / s.weight + 0.5 * float(np.einsum("kd,kd->", self.strength * theta, theta))
-        gradient.reshape(self.shape)[...] += self.strength * theta
-        if np.ndim(s.hessian) == 0:
-            return value, gradient
-        return value, gradient, s.hessian / s.weight + np.diag(np.tile(self.strength, self.shape[0]))
 
 
 class LogisticClassifier(Classifier):
@@ -553,7 +531,8 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
             columns = sizes.columns
             squares = (columns.variance + (columns.mean - standard.center) ** 2) / standard.scale**2
             start = Descent(start, inverse=model.units(squares, ridge[:-1]))
-            start = self._begun(problem, solver, start, weight)
+            if not model.theta.any():
+                start = optimum_of_few(problem, solver, start, weight, tol=self.tol, max_iter=self.max_iter)
         watch = Watch(self, self.checkpoint, data, as_model=problem.solution, in_order=solver.ordered)
         progress = solver(problem, start, tol=self.tol, max_iter=self.max_iter, watch=watch, **options)
         at, s = problem.solution(progress.model), problem.statistics(progress.model)
@@ -590,22 +569,6 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
             return problem.data.fold(LogLinear.svrg_epoch, problem.model.at(theta), *shared)
 
         return epoch
-
-    def _begun(self, problem: Problem, solver: Solver, origin: Descent, weight: float) -> Descent:
-        """Starting point of the solver. With many rows, it is the optimum on a sample of them, with its
-        curvature."""
-        data, model, size = problem.data, problem.model, problem.model.theta.size
-        if model.theta.any() or (few := few_rows(data, size, weight)) is None:
-            return origin
-        (rows, n), standard = few, problem.standard
-        some = Problem(rows, model, problem.penalty, standard=standard, l1=problem.l1)
-        result = solver(some, origin, tol=10.0 * self.tol, max_iter=self.max_iter)
-        # The Hessian of the sample would take longer than some passes over all rows.
-        if np.any(problem.l1) or size**2 > 2 * n:
-            return Descent(result.model, steps=result.steps, changes=result.changes, inverse=origin.inverse)
-        curved = Problem(rows, model.replace(curvature=True), problem.penalty, standard=standard)
-        hessian = curved.hessian(result.model)
-        return Descent(result.model, inverse=solve_positive(hessian, np.eye(size)))
 
     def _ratio(self) -> float:
         """The share of the l1 penalty. Warns and raises for what scikit-learn deprecates and refuses."""

@@ -20,10 +20,11 @@ from ..core.loop import Progress, Watch
 from ..core.values import Value
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Hidden, StrOptions
-from ..estimator.scores import Classifier, softmax
+from ..estimator.scores import Classifier
 from ..fitting.folds import Folds
 from ..fitting.shared import Divided, Sharing, View
 from ..inputs import Check, open_rows, source_of
+from ..losses import softmax
 from ..statistics import class_codes, class_weights, classes_of
 from .coordinate_descent import routed_params, router
 from .logistic import LogisticRegression, LogLinear

@@ -25,12 +25,13 @@ from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, INF, NON_NEGATIVE, POSITIVE, StrOptions
-from ..estimator.scores import Classifier, log_softmax, softmax
+from ..estimator.scores import Classifier
 from ..fitting import LossModel, Problem, Ridge, Solver, find_solver
-from ..fitting.linear_algebra import gram, solve_positive, times, transposed_times
+from ..fitting.linear_algebra import gram, times, transposed_times
 from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
 from ..inputs import open_rows, read_rows
+from ..losses import log_softmax, softmax
 from ..statistics import Extremes, Objective, class_codes, classes_of
 
 SOLVERS = (
@@ -216,12 +217,6 @@ class FeatureWeights(LossModel):
         """Margin of each example: the score of its class minus the next largest score, (N,)."""
         codes = class_codes(self.classes, self.features.labels(block))
         return margins(self.features.scores(block, self.theta), codes)
-
-    def estimate(self, s: Objective) -> Self:
-        """One Newton step without penalty, for studying a single step."""
-        if np.ndim(s.hessian) == 0:
-            raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
-        return self.replace(theta=self.theta - solve_positive(s.hessian, s.gradient))
 
 
 def _range(model: FeatureWeights, block: Any) -> Extremes:

@@ -31,7 +31,7 @@ from ..estimator.parameters import (
 )
 from ..estimator.scores import Classifier
 from ..fitting import LossModel, Problem, find_solver
-from ..fitting.linear_algebra import gram, solve_positive, times, transposed_times
+from ..fitting.linear_algebra import gram, times, transposed_times
 from ..fitting.separation import without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
 from ..inputs import open_rows, read_rows
@@ -123,12 +123,6 @@ class CumulativeLogits(LossModel):
         ends = np.concatenate([[-np.inf], self.thresholds, [np.inf]])
         c, score = class_codes(self.classes, block.y), times(block.X, self.coef[:, None])[:, 0]
         return np.minimum(ends[c + 1] - score, score - ends[c])
-
-    def estimate(self, s: Objective) -> Self:
-        """One Newton step without penalty, for studying a single step."""
-        if np.ndim(s.hessian) == 0:
-            raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
-        return self.replace(theta=self.theta - solve_positive(s.hessian, s.gradient))
 
 
 SOLVERS = ("newton", "lbfgs")

@@ -91,10 +91,6 @@ class QuantileLine(Line):
         sums = float(w @ (t * r + smooth)), gradient, 0.0, curvature, float(w @ pinball), float(w @ gap)
         return QuantileSums(float(w.sum()), *sums)
 
-    def estimate(self, s: QuantileSums) -> Self:
-        """One Newton step without penalty, for studying a single step."""
-        return self.replace(theta=self.theta + newton_step(s.curvature, s.gradient))
-
     def signs(self, r: np.ndarray) -> np.ndarray:
         """The dual variables of rows that are not on the line: the slopes of their losses."""
         return np.where(r > 0, self.quantile, self.quantile - 1.0)

@@ -10,9 +10,10 @@ import numpy as np
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass, must_have_rows
-from ..estimator.scores import Classifier, log_softmax, softmax
+from ..estimator.scores import Classifier
 from ..families import Family, Labelled
 from ..inputs import Check, map_rows, read_rows
+from ..losses import log_softmax, softmax
 from ..statistics import afford_classes, distinct, distinct_targets
 
 

@@ -204,10 +204,6 @@ class LinearChain(LossModel):
         else:
             of_moves[0] += moves
 
-    def estimate(self, s: Objective) -> Self:
-        """One step of gradient descent without penalty, for studying a single step."""
-        return self.replace(theta=self.theta - s.gradient / s.weight)
-
 
 @dataclass(frozen=True)
 class Explanation(Value):

@@ -21,7 +21,6 @@ from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, POSITIV
 from ..estimator.scores import Classifier, Regressor
 from ..fitting import LossModel
 from ..fitting.landmarks import Features, LandmarkLoss
-from ..fitting.linear_algebra import solve_positive
 from ..inputs import open_rows
 from ..linear_model.kernel_logistic import KernelLoss
 from ..statistics import Objective, class_totals, classes_of
@@ -60,12 +59,6 @@ class ScoreLoss(LossModel):
     def units(self, squares: np.ndarray, strength: np.ndarray) -> np.ndarray:
         """Diagonal preconditioner: see `LogLinear`. The curvature of the loss is taken as one."""
         return 1.0 / np.append(squares + strength, 1.0)
-
-    def estimate(self, s: Objective) -> Self:
-        """One Newton step without penalty, for studying a single step."""
-        if np.ndim(s.hessian) == 0:
-            raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
-        return self.at(self.theta.ravel() - solve_positive(s.hessian, s.gradient))
 
 
 def _must_have_derivatives(loss: Callable[..., Any]) -> None:

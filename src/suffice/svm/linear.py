@@ -32,7 +32,7 @@ from ..estimator.scores import Classifier, Regressor
 from ..fitting import SOLVERS, LossModel, Problem, Ridge, conjugate_solve, newton
 from ..fitting.descent import ROUNDING, Descent
 from ..fitting.hinge_program import hinge_program
-from ..fitting.linear_algebra import solve_positive, times, transposed_times
+from ..fitting.linear_algebra import times, transposed_times
 from ..fitting.sample import few_rows
 from ..fitting.seeding import Sample, smallest
 from ..inputs import open_rows, read_rows
@@ -262,12 +262,6 @@ class Machines(LossModel):
             size, key[felt], example_hashes(block, Purpose.IDENTITY)[felt], rows, weight[felt, 0]
         )
         return NearestTerms(nearest, linear, slope)
-
-    def estimate(self, s: HingeSums) -> Self:
-        """One Newton step without penalty, for studying a single step."""
-        if np.ndim(s.hessian) == 0:
-            raise ValueError("A Newton step needs the Hessian: summarize with curvature=True.")
-        return self.at(self.theta.ravel() - solve_positive(s.hessian, s.gradient))
 
 
 def smoothed(r: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -20,6 +20,7 @@ from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import Interval, RealNotInt, StrOptions, seed_of
 from ..estimator.scores import Classifier, Regressor
 from ..inputs import TargetDomain, open_rows, source_of
+from ..losses import Poisson
 from ..statistics import (
     FeatureBins,
     FeatureValues,
@@ -33,7 +34,7 @@ from .medians import MedianTarget
 from .targets import ClassTarget, ClassTargets, NumberTarget, NumberTargets, class_weighted
 
 COUNTS = TargetDomain(
-    0.0, False, "Some value(s) of y are negative which is not allowed for Poisson regression."
+    Poisson.domain, "Some value(s) of y are negative which is not allowed for Poisson regression."
 )
 MAX_BINS = 65_535  # with the one of missing values, codes of two bytes
 

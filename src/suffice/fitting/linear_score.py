@@ -1,0 +1,88 @@
+"""Losses of linear scores f(x) = coef x + intercept, summed with their derivatives.
+
+With the slope g and the curvature h of the loss of a row by its score, the gradient is the sum of g (x, 1),
+and the Hessian that of h (x, 1) (x, 1)'.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from ..losses import Loss
+from ..statistics import Objective
+from .linear_algebra import gram, times, transposed_times
+from .problem import LossModel
+
+
+class LinearScore(LossModel):
+    """P scores of a row, and a loss of them. A subclass has the fields, and knows the targets of blocks."""
+
+    theta: np.ndarray  # (P, D + 1), the intercept last
+    loss: Loss
+    fit_intercept: bool
+    curvature: bool  # whether to sum the Hessian
+
+    @cached_property
+    def columns(self) -> np.ndarray:
+        """Coefficients by feature, (D, P)."""
+        return np.ascontiguousarray(self.theta[:, :-1].T)
+
+    def scores(self, X: Any) -> np.ndarray:
+        """(N, P)."""
+        return times(X, self.columns) + self.theta[:, -1]
+
+    def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+        """The targets of the rows of a block, and their weights."""
+        raise NotImplementedError
+
+    def summarize(self, block: Any) -> Objective:
+        if not block.weight.all():
+            block = block[np.flatnonzero(block.weight)]
+        X, loss, (y, weight) = block.X, self.loss, self.targets(block)
+        f = self.scores(X)
+        N, P = f.shape
+        value, slope, curve = np.empty(N), np.empty((N, P)), np.empty((N, 0 if loss.constant else P))
+        with np.errstate(over="ignore", invalid="ignore"):  # a step may be far too long: it is shortened
+            loss.evaluate(y, f, value, slope, curve)
+            total = float(weight.dot(value))
+            gradient = self.gradient(X, weight[:, None] * slope)
+        hessian: Any = 0.0
+        if self.curvature:
+            hessian = self.hessian(X, weight, self.curves(y, f, np.ones((N, P)) if loss.constant else curve))
+        return Objective(float(weight.sum()), total, gradient, hessian)
+
+    def curves(self, y: np.ndarray, f: np.ndarray, h: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+        """The second derivatives of the loss by two scores, where they are not zero, one of each pair."""
+        return ((p, p, h[:, p]) for p in range(len(self.theta)))
+
+    def gradient(self, X: Any, slope: np.ndarray) -> np.ndarray:
+        """Sums over rows of slopes (N, P) times the row and a one, flat."""
+        gradient = np.empty_like(self.theta)
+        gradient[:, :-1] = transposed_times(X, slope).T
+        gradient[:, -1] = slope.sum(axis=0) if self.fit_intercept else 0.0
+        return gradient.ravel()
+
+    def hessian(
+        self, X: Any, weight: np.ndarray, curves: Iterator[tuple[int, int, np.ndarray]]
+    ) -> np.ndarray:
+        P, M = self.theta.shape
+        out = np.zeros((P, M, P, M))
+        for j, k, curve in curves:
+            out[j, :, k] = self.squares(X, weight * curve)
+            out[k, :, j] = out[j, :, k].T
+        return out.reshape(P * M, P * M)
+
+    def squares(self, X: Any, weight: np.ndarray) -> np.ndarray:
+        """Sums over rows of weights times the squares of the row and a one, (D + 1, D + 1). Weights may be
+        negative, all of them."""
+        sign = -1.0 if weight.sum() < 0 else 1.0
+        out = np.zeros((X.shape[1] + 1, X.shape[1] + 1))
+        out[:-1, :-1] = sign * gram(X, sign * weight)
+        if self.fit_intercept:
+            out[-1, :-1] = out[:-1, -1] = transposed_times(X, weight[:, None])[:, 0]
+            out[-1, -1] = weight.sum()
+        return out
