@@ -71,9 +71,10 @@ static int64_t minimize_pairs(Matrix<const double> K, double* __restrict slope, 
     for (int64_t k = 0; k < box.size; k++) diagonal[k] = K[k][k];
     for (int64_t n = 0; n < most; n++) {
         const Pair worst = worst_pair(slope, beta, box, ends.data());
-        if (worst.violation <= tol) return n;
+        if (!(worst.violation > tol)) return n;
         const int64_t i = worst.raised;
         const auto [j, curvature] = best_partner(K[i], diagonal.data(), slope, beta, box, i);
+        if (j < 0) return n;  // no gain is a number: K overflows
         const double up = box.upper[i] - beta[i], down = beta[j] - box.lower[j];
         const double step = std::min(std::min((slope[j] - slope[i]) / curvature, up), down);
         beta[i] = step == up ? box.upper[i] : beta[i] + step;

@@ -180,6 +180,8 @@ class Columns:
             def store(piece: tuple[slice, slice]) -> float:
                 some, part = piece
                 columns, largest = self._computed(missing[some], part)
+                with np.errstate(over="ignore"):
+                    must_be_finite(self.cache.dtype.type(largest))  # float32 ends at 3e38
                 self.cache[oldest[some], part] = columns
                 return largest
 

@@ -17,6 +17,8 @@ from ..statistics import Objective
 from .linear_algebra import gram, times, transposed_times
 from .problem import LossModel
 
+ALIKE = 100.0  # ratio of the largest to the smallest curvature below which no preconditioning is needed
+
 
 class LinearScore(LossModel):
     """P scores of a row, and a loss of them. A subclass has the fields, and knows the targets of blocks."""
@@ -75,6 +77,18 @@ class LinearScore(LossModel):
             out[j, :, k] = self.squares(X, weight * curve)
             out[k, :, j] = out[j, :, k].T
         return out.reshape(P * M, P * M)
+
+    def units(self, squares: np.ndarray, strength: np.ndarray, curvature: float) -> np.ndarray | None:
+        """Diagonal preconditioner: the inverse curvature of each coefficient, penalty included, where that of
+        the loss by the score is this number, for columns with these mean squares.
+
+        None if the curvatures are similar: steps then stay in the span of the rows, which helps if features
+        are correlated.
+        """
+        by = np.append(curvature * squares + strength, curvature)
+        by[by == 0] = curvature
+        felt = by if self.fit_intercept else by[:-1]
+        return None if felt.max() <= ALIKE * felt.min() else np.tile(1.0 / by, len(self.theta))
 
     def squares(self, X: Any, weight: np.ndarray) -> np.ndarray:
         """Sums over rows of weights times the squares of the row and a one, (D + 1, D + 1). Weights may be

@@ -45,12 +45,6 @@ class GeneralizedLinear(LinearScore):
     def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
         return block.y.astype(np.float64), block.weight
 
-    def units(self, squares: np.ndarray, strength: np.ndarray, curvature: float) -> np.ndarray:
-        """Diagonal preconditioner: the inverse curvature of each coefficient, penalty included, where that of
-        the loss is as at the start, for columns with these mean squares."""
-        by = np.append(curvature * squares + strength, curvature)
-        return 1.0 / np.where(by > 0, by, 1.0)
-
 
 def _targets_and_sizes(block: Any) -> Parts:
     y = block.y.astype(np.float64)[:, None]

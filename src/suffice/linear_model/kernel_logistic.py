@@ -79,7 +79,9 @@ class KernelLoss(KernelEstimator, Iterative):
         problem = Problem(features or data, model, ColumnRidge(strength, linear.theta.shape))
         start = Descent(problem.start)
         if name == "lbfgs":
-            start = start.replace(inverse=linear.units(landmarks.mean_squares, strength[:-1]))
+            start = start.replace(
+                inverse=linear.units(landmarks.mean_squares, strength[:-1], linear.even_curvature)
+            )
 
         def as_model(theta: np.ndarray) -> LandmarkLoss:
             at = problem.solution(theta)

@@ -6,9 +6,8 @@ optimum.
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from functools import cached_property
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -41,20 +40,20 @@ from ..estimator.parameters import (
     StrOptions,
 )
 from ..estimator.scores import Classifier
-from ..fitting import ColumnRidge, EpochIterates, LossModel, Problem, find_solver
+from ..fitting import ColumnRidge, EpochIterates, LinearScore, Problem, find_solver
 from ..fitting.descent import Descent
-from ..fitting.linear_algebra import times, transposed_times
+from ..fitting.linear_algebra import times
 from ..fitting.sample import optimum_of_few
 from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
 from ..inputs import open_rows, read_rows
-from ..losses import log_softmax, softmax
+from ..losses import Loss, log_softmax, loss_of, softmax
 from ..statistics import Objective, class_codes, class_totals, class_weights
 from .precision import SparseCoefficients, line
 
 
 @dataclass(frozen=True, eq=False)
-class LogLinear(LossModel):
+class LogLinear(LinearScore):
     """p(c given x) proportional to exp(coef_c x + intercept_c); for two classes, the first is at zero."""
 
     theta: Annotated[np.ndarray, "(K, D + 1) or (1, D + 1)"]  # one row for two classes; the intercept last
@@ -67,52 +66,37 @@ class LogLinear(LossModel):
         K, rows = sizes["K"], len(self.theta)
         must(rows == K if K > 2 else rows <= 2, f"There are {rows} rows of coefficients for {K} classes.")
 
-    @cached_property
-    def columns(self) -> np.ndarray:
-        """Coefficients by feature, (D, K)."""
-        return np.ascontiguousarray(self.theta[:, :-1].T)
+    @property
+    def loss(self) -> Loss:  # type: ignore[override]
+        return loss_of("log_loss", class_weight=np.ones(len(self.classes)))
 
-    def scores(self, X: Any) -> np.ndarray:
-        """(N, K), or (N, 1) for two classes."""
-        return times(X, self.columns) + self.theta[:, -1]
+    def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+        codes = class_codes(self.classes, block.y)
+        if (self.class_weight == 1).all():
+            return codes, block.weight
+        return codes, block.weight * self.class_weight[codes]
 
     def summarize(self, block: Any) -> Objective:
-        X, codes = block.X, class_codes(self.classes, block.y)
-        if not len(codes) and not self.curvature:
+        if self.curvature:
+            return super().summarize(block)
+        X, (codes, weight) = block.X, self.targets(block)
+        if not len(codes):
             return Objective(0.0, 0.0, np.zeros(self.theta.size))
-        weight = block.weight * self.class_weight[codes] if (self.class_weight != 1).any() else block.weight
-        if len(self.theta) == 1 and not self.curvature and not sp.issparse(X):
-            return self._binomial(X, codes, weight)
-        if len(self.theta) > 1 and not self.curvature:
+        if len(self.theta) > 1:
             return self._multinomial(X, codes, weight)
-        scores = self.scores(X)
-        loss, P = (_binomial if len(self.theta) == 1 else _multinomial)(scores, codes)
-        error = P.copy()
-        if len(self.theta) == 1:
-            error[:, 0] -= codes
-        else:
-            error[np.arange(len(codes)), codes] -= 1.0
-        error *= weight[:, None]
-        hessian = self._hessian(X, P, weight) if self.curvature else 0.0
-        return Objective(float(weight.sum()), float(weight.dot(loss)), self._gradient(X, error), hessian)
-
-    def _gradient(self, X: Any, error: np.ndarray) -> np.ndarray:
-        gradient = np.empty_like(self.theta)
-        gradient[:, :-1] = transposed_times(X, error).T
-        gradient[:, -1] = error.sum(axis=0) if self.fit_intercept else 0.0
-        return gradient.ravel()
+        return super().summarize(block) if sp.issparse(X) else self._binomial(X, codes, weight)
 
     def _multinomial(self, X: Any, codes: np.ndarray, weight: np.ndarray) -> Objective:
-        """The same for more classes, without the Hessian: the scores become the errors in their place."""
+        """Without the Hessian, the scores become the errors in their place."""
         from ..loops.log_linear import errors
 
         given = times(X, self.columns), self.theta[:, -1], weight
         error, intercept, weight = (np.ascontiguousarray(a, np.float64) for a in given)
         loss = errors(error, intercept, np.ascontiguousarray(codes, np.int64), weight)
-        return Objective(float(weight.sum()), loss, self._gradient(X, error))
+        return Objective(float(weight.sum()), loss, self.gradient(X, error))
 
     def _binomial(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> Objective:
-        """The same for two classes and dense rows, in one pass over them."""
+        """Dense rows, in one pass over them."""
         from ..loops.linear_losses import binomial
 
         loss, gradient = binomial(np.ascontiguousarray(X), np.ascontiguousarray(self.theta[0]), codes, weight)
@@ -120,33 +104,21 @@ class LogLinear(LossModel):
             gradient[-1] = 0.0
         return Objective(float(weight.sum()), loss, gradient)
 
-    def _hessian(self, X: Any, P: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Blocks sum_i w_i p_ij (delta_jk - p_ik) x_i x_i'."""
-        K, D = self.theta.shape
-        ones = np.full((len(P), 1), float(self.fit_intercept))
-        X = sp.hstack([X, ones], format="csr") if sp.issparse(X) else np.hstack([X, ones])
-        out = np.empty((K, D, K, D))
-        for j in range(K):
+    def curves(self, y: np.ndarray, f: np.ndarray, h: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
+        """p_j (delta_jk - p_k) of classes j and k."""
+        if len(self.theta) == 1:
+            yield from super().curves(y, f, h)
+            return
+        P = softmax(f)
+        for j in range(len(self.theta)):
             for k in range(j + 1):
-                curve = weight * P[:, j] * ((j == k) - P[:, k])
-                square = X.T @ (sp.diags_array(curve) @ X if sp.issparse(X) else curve[:, None] * X)
-                out[j, :, k] = square.toarray() if sp.issparse(square) else square
-                out[k, :, j] = out[j, :, k].T
-        return out.reshape(K * D, K * D)
+                yield j, k, P[:, j] * ((j == k) - P[:, k])
 
-    def units(self, squares: np.ndarray, strength: np.ndarray) -> np.ndarray | None:
-        """Diagonal preconditioner: the inverse curvature of each coefficient, penalty included, where all
-        classes are equally probable, for columns with these mean squares.
-
-        None if the curvatures are similar: steps then stay in the span of the rows, which helps if features
-        are correlated.
-        """
+    @property
+    def even_curvature(self) -> float:
+        """The curvature by the score of a class where all classes are equally probable."""
         p = 1.0 / len(self.classes)
-        curvature = np.append(p * (1.0 - p) * squares + strength, p * (1.0 - p))
-        curvature[curvature == 0] = p * (1.0 - p)
-        if curvature.max() <= ALIKE * curvature.min():
-            return None
-        return np.tile(1.0 / curvature, len(self.theta))
+        return p * (1.0 - p)
 
     def svrg_epoch(
         self,
@@ -208,31 +180,6 @@ class LogLinear(LossModel):
         return margins(scores, codes)
 
 
-def _binomial(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Loss (N,) and p(second class given x) (N, 1), without overflow."""
-    z = scores[:, 0]
-    e = np.abs(z)
-    np.negative(e, out=e)
-    np.exp(e, out=e)
-    loss = np.log1p(e)
-    loss += np.maximum(z, 0.0)
-    loss -= codes * z
-    p = np.where(z >= 0, 1.0, e)
-    e += 1.0
-    p /= e
-    return loss, p[:, None]
-
-
-def _multinomial(scores: np.ndarray, codes: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Loss (N,) and p(c given x) (N, K), without overflow."""
-    P = scores - scores.max(axis=1, keepdims=True, initial=-np.inf)
-    own = P[np.arange(len(codes)), codes]
-    np.exp(P, out=P)
-    total = P.sum(axis=1)
-    P /= total[:, None]
-    return np.log(total) - own, P
-
-
 def _block_rows(block: Any) -> float | None:
     """Block size for which computing the summary takes long compared with adding it: a dense summary of
     sparse rows is large."""
@@ -240,7 +187,6 @@ def _block_rows(block: Any) -> float | None:
     return rows if rows > BLOCK_BYTES / max(block.row_bytes, 8.0) else None
 
 
-ALIKE = 100.0  # ratio of the largest to the smallest curvature below which no preconditioning is needed
 FEW = 256  # parameters, of which a pass with the Hessian is about as fast as some passes without
 
 SOLVERS = (
@@ -530,7 +476,7 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
         if name == "lbfgs":
             columns = sizes.columns
             squares = (columns.variance + (columns.mean - standard.center) ** 2) / standard.scale**2
-            start = Descent(start, inverse=model.units(squares, ridge[:-1]))
+            start = Descent(start, inverse=model.units(squares, ridge[:-1], model.even_curvature))
             if not model.theta.any():
                 start = optimum_of_few(problem, solver, start, weight, tol=self.tol, max_iter=self.max_iter)
         watch = Watch(self, self.checkpoint, data, as_model=problem.solution, in_order=solver.ordered)

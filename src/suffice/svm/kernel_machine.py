@@ -19,16 +19,28 @@ from ..estimator.base import must_have_rows
 from ..estimator.kernel import KernelEstimator
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier, Regressor
-from ..fitting import LossModel
+from ..fitting import LinearScore
 from ..fitting.landmarks import Features, LandmarkLoss
 from ..inputs import open_rows
 from ..linear_model.kernel_logistic import KernelLoss
-from ..statistics import Objective, class_totals, classes_of
+from ..losses import Loss
+from ..statistics import class_totals, classes_of
 from .linear import Hinged, HingeSearch, Machines
 
 CLASSES = ("hinge", "logistic")  # losses of labels
 HINGES = ("epsilon_insensitive", "hinge")
 INSTEAD = "use fewer landmarks, or SVC."
+
+
+@dataclass(frozen=True, eq=False)
+class Called(Loss):
+    """A loss that a function returns with its derivatives."""
+
+    function: Callable[..., Any]
+    constant = False
+
+    def evaluate(self, y: np.ndarray, f: np.ndarray, value: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
+        value[:], g[:, 0], h[:, 0] = self.function(y, f[:, 0])
 
 
 def squared(y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -37,28 +49,21 @@ def squared(y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 @dataclass(frozen=True, eq=False)
-class ScoreLoss(LossModel):
+class ScoreLoss(LinearScore):
     """A smooth loss of the score f(x) = coef x + intercept for a target."""
 
     theta: Annotated[np.ndarray, "(1, M)"]  # the intercept last
-    loss: Callable[..., Any] | None  # None is the squared loss
+    function: Callable[..., Any] | None  # None is the squared loss
     fit_intercept: bool = True
     curvature: bool = False  # whether to sum the Hessian
+    even_curvature: ClassVar[float] = 1.0  # about
 
-    def scores(self, X: np.ndarray) -> np.ndarray:
-        """(N, 1)."""
-        return X.dot(self.theta[:, :-1].T) + self.theta[:, -1]
+    @property
+    def loss(self) -> Loss:  # type: ignore[override]
+        return Called(self.function or squared)
 
-    def summarize(self, block: Any) -> Objective:
-        f, weight = self.scores(block.X)[:, 0], block.weight
-        loss, slope, curve = (self.loss or squared)(block.y.astype(np.float64), f)
-        Z = np.hstack([block.X, np.full((len(f), 1), float(self.fit_intercept))])
-        hessian = (Z * (weight * curve)[:, None]).T.dot(Z) if self.curvature else 0.0
-        return Objective(float(weight.sum()), float(weight.dot(loss)), Z.T.dot(weight * slope), hessian)
-
-    def units(self, squares: np.ndarray, strength: np.ndarray) -> np.ndarray:
-        """Diagonal preconditioner: see `LogLinear`. The curvature of the loss is taken as one."""
-        return 1.0 / np.append(squares + strength, 1.0)
+    def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+        return block.y.astype(np.float64), block.weight
 
 
 def _must_have_derivatives(loss: Callable[..., Any]) -> None:

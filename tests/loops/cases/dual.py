@@ -13,6 +13,8 @@ def cases(N, D, K):
     yield "worst_pair", (slope, beta, *box)
     for most in (0, 3, 10_000):
         yield "minimize_pairs", (kernel, slope.copy(), beta.copy(), *box, 1e-3, most)
+    infinite = np.full((N, N), np.inf)  # which callers refuse: no partner has a gain
+    yield "minimize_pairs", (infinite, slope.copy(), beta.copy(), *box, 1e-3, 5)
     for kind in (np.float32, np.float64):
         columns, out = rng.normal(size=(K, 7 * N)).astype(kind), rng.normal(size=7 * N)
         yield "add_columns", (columns, rng.permutation(K)[: D + 1], rng.normal(size=min(D + 1, K)), out)

@@ -17,11 +17,13 @@ def worst_pair(slope, beta, lower, upper, group, n_groups):
 def minimize_pairs(K, slope, beta, lower, upper, group, n_groups, tol, most):
     for n in range(most):
         i, _, violation = worst_pair(slope, beta, lower, upper, group, n_groups)
-        if violation <= tol:
+        if not violation > tol:
             return n
         curvature = np.maximum(K[i, i] + K.diagonal() - 2.0 * K[i], 1e-12)
         difference = slope - slope[i]
-        allowed = (difference > 0.0) & (beta > lower) & (group == group[i])
+        allowed = (difference > 0.0) & (beta > lower) & (group == group[i]) & ~np.isnan(curvature)
+        if not allowed.any():
+            return n
         j = int(np.where(allowed, difference * difference / curvature, -1.0).argmax())
         step = min(difference[j] / curvature[j], upper[i] - beta[i], beta[j] - lower[j])
         beta[i] = upper[i] if step == upper[i] - beta[i] else beta[i] + step
