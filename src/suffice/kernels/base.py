@@ -72,8 +72,8 @@ def must_be_finite(K: Any) -> None:
     """Raise if kernels, or the largest of them, are NaN or infinite."""
     if not np.isfinite(K).all():
         raise ValueError(
-            "The kernel matrix has NaN or infinite entries, or some too large for float32: leave out NaN, or scale "
-            "features."
+            "The kernel matrix has NaN or infinite entries, or some too large for float32: leave out NaN, or "
+            "scale features."
         )
 
 

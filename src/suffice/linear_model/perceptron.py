@@ -228,7 +228,7 @@ class Perceptron(OnlinePerceptron):
             self.__dict__.pop(name, None)  # of a fit without a penalty
         fitted = {name: value for name, value in vars(descent).items() if name.endswith("_")}
         at = descent.model_
-        model = Hyperplanes(at.theta, at.classes, at.class_weight, at.fit_intercept, at.step)
+        model = Hyperplanes(at.theta, at.classes, at.class_weight, at.fit_intercept)
         self.__dict__.update(fitted, _epochs=descent._epochs, model_=model)
         return self
 

@@ -11,7 +11,6 @@ from sklearn.utils.metaestimators import available_if
 
 from ..core.callbacks import with_callbacks
 from ..core.loop import Watch
-from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.values import Value
@@ -27,6 +26,7 @@ from ..estimator.parameters import (
     check_parameters,
 )
 from ..estimator.scores import Classifier
+from ..fitting import LinearScore
 from ..inputs import open_rows, read_rows
 from ..kernels import Kernel, KernelColumns, Linear, as_kernel, is_precomputed
 from ..statistics import Objective, class_codes, class_weights, classes_of
@@ -58,7 +58,7 @@ class Votes(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class Hyperplanes(Model):
+class Hyperplanes(LinearScore):
     """A row is of class c, not of the rest, where theta_c (x, 1) >= 0: of the second, if there are two.
 
     The statistics are the perceptron loss and its gradient.
@@ -68,7 +68,6 @@ class Hyperplanes(Model):
     classes: Annotated[np.ndarray, "labels (K,)"]
     class_weight: Annotated[np.ndarray, "(K,)"]
     fit_intercept: bool = True
-    step: float = 1.0
     kernel: Annotated[KernelColumns | None, "M, D"] = None  # with the support vectors
     support: Annotated[np.ndarray | None, "int (M,)"] = None  # their places in the data
     votes: Votes | None = None
@@ -84,10 +83,6 @@ class Hyperplanes(Model):
 
     def features(self, X: Any) -> Any:
         return X if self.kernel is None else self.kernel(X)
-
-    def scores(self, F: Any) -> np.ndarray:
-        """(N, P)."""
-        return np.asarray(F.dot(np.ascontiguousarray(self.theta[:, :-1].T))) + self.theta[:, -1]
 
     def decide(self, X: Any) -> np.ndarray:
         """Scores of rows, or the mean of votes, (N, P)."""
@@ -110,15 +105,8 @@ class Hyperplanes(Model):
         y = signs(codes, len(self.theta))
         margin = y * self.scores(F)
         push = np.where(margin <= 0, -y, 0.0) * weight[:, None]
-        gradient = np.empty_like(self.theta)
-        gradient[:, :-1] = F.T.dot(push).T
-        gradient[:, -1] = push.sum(axis=0) if self.fit_intercept else 0.0
         loss = weight.dot(np.maximum(-margin, 0.0).sum(axis=1))
-        return Objective(float(weight.sum()), float(loss), gradient.ravel())
-
-    def estimate(self, s: Objective) -> Self:
-        """One update with all rows at once: the batch perceptron."""
-        return self.replace(theta=self.theta - self.step * s.gradient.reshape(self.theta.shape))
+        return Objective(float(weight.sum()), float(loss), self.gradient(F, push))
 
 
 class BasePerceptron(Classifier, Iterative):
@@ -203,14 +191,14 @@ class BasePerceptron(Classifier, Iterative):
         P = 1 if len(classes) == 2 else len(classes)
         factors = class_weights(self.class_weight, data, classes)
         theta = np.zeros((P, self.n_features_in_ + 1))
-        return Hyperplanes(theta, classes, factors, self.fit_intercept, float(self.eta0))
+        return Hyperplanes(theta, classes, factors, self.fit_intercept)
 
     def _form(self, data: Partitions, start: Hyperplanes) -> Form:
         block = data.gather("use LogisticRegression, which sums over the rows where they are.")
         codes = np.array(class_codes(start.classes, np.asarray(block.y)), dtype=np.int64)
         weight = np.ascontiguousarray(block.weight * start.class_weight[codes])
         must_have_rows(weight)
-        P, rule = len(start.theta), (self._margins(), start.step, self._pocket, self._vote)
+        P, rule = len(start.theta), (self._margins(), float(self.eta0), self._pocket, self._vote)
         if self._kernel is None:
             return Primal(block, codes, weight, self.fit_intercept, P, *rule)
         kernel = self._as_kernel().with_rows(block.X, weight)

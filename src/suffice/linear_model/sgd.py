@@ -25,7 +25,6 @@ from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.hashing import is_drawn
 from ..core.loop import Progress, Watch
-from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.shapes import must
@@ -45,6 +44,7 @@ from ..estimator.parameters import (
     StrOptions,
 )
 from ..estimator.scores import Classifier, Regressor, residuals
+from ..fitting import LinearScore
 from ..inputs import open_rows, read_rows
 from ..loops.sgd import LOSSES, RATES, Rule, epoch, losses, sparse_epoch
 from ..statistics import Objective, class_codes, class_weights, classes_of
@@ -58,25 +58,20 @@ LEAST_RATE = 1e-6  # below which 'adaptive' does not decrease
 
 
 @dataclass(frozen=True, eq=False)
-class LinearLoss(Model):
+class LinearLoss(LinearScore):
     """Scores coef x + intercept, and a loss of each. A class is scored against the rest, and of two classes
     the second is. The statistics are the loss and its gradient, without the penalty."""
 
     theta: Annotated[np.ndarray, "(P, M)"]  # coefficients, the intercept last
-    loss: str
+    loss: str  # type: ignore[assignment]
     epsilon: float
     fit_intercept: bool = True
-    step: float = 0.01
     classes: Annotated[Any, "labels (K,) or None"] = None  # None for targets that are numbers
     class_weight: Annotated[Any, "(K,) or None"] = None
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
         K, P, sizes["D"] = sizes.get("K", 1), sizes["P"], sizes["M"] - 1
         must((1 if K <= 2 else K) == P, f"There are {P} scores for {K} classes.")
-
-    def scores(self, X: Any) -> np.ndarray:
-        """(N, P)."""
-        return np.asarray(X @ np.ascontiguousarray(self.theta[:, :-1].T)) + self.theta[:, -1]
 
     def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
         """The target of each score (N, P), and the weights of the rows."""
@@ -90,15 +85,7 @@ class LinearLoss(Model):
         (Y, weight), scores = self.targets(block), self.scores(block.X)
         slope = np.empty_like(scores)
         loss = losses(LOSSES.index(self.loss), self.epsilon, Y, scores, weight, slope)
-        gradient = np.zeros_like(self.theta)
-        gradient[:, :-1] = (block.X.T @ slope).T
-        if self.fit_intercept:
-            gradient[:, -1] = slope.sum(axis=0)
-        return Objective(float(weight.sum()), loss, gradient.ravel())
-
-    def estimate(self, s: Objective) -> Self:
-        """One step with the mean gradient of all rows."""
-        return self.replace(theta=self.theta - self.step / s.weight * s.gradient.reshape(self.theta.shape))
+        return Objective(float(weight.sum()), loss, self.gradient(block.X, slope))
 
 
 @dataclass(frozen=True, eq=False)
@@ -656,7 +643,7 @@ class SGDClassifier(Classifier, StochasticGradient):
     def _zero(self, data: Partitions, classes: Any = None) -> LinearLoss:
         classes = classes_of(data) if classes is None else classes
         P = 1 if len(classes) == 2 else len(classes)
-        options = self.loss, float(self.epsilon), self.fit_intercept, float(self.eta0)
+        options = self.loss, float(self.epsilon), self.fit_intercept
         weights = class_weights(self.class_weight, data, classes)
         return LinearLoss(np.zeros((P, self.n_features_in_ + 1)), *options, classes, weights)
 
@@ -934,7 +921,7 @@ default='squared_error'
         return self._partial_fit(X, y, sample_weight)
 
     def _zero(self, data: Partitions, classes: Any = None) -> LinearLoss:
-        options = self.loss, float(self.epsilon), self.fit_intercept, float(self.eta0)
+        options = self.loss, float(self.epsilon), self.fit_intercept
         return LinearLoss(np.zeros((1, self.n_features_in_ + 1)), *options)
 
     def _validation_scores(self, data: Partitions, model: LinearLoss, seed: int) -> np.ndarray:
