@@ -133,7 +133,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
             values, vectors = values[::-1], vectors[:, ::-1]
             if self.solver == "svd":
                 values = (1.0 - self.reg_param) * np.maximum(values, 0.0) + self.reg_param
-            if (values <= self.tol).any():
+            if not ((values > self.tol).all() and np.isfinite(vectors).all()):
                 name = "reg_param" if self.solver == "svd" else "shrinkage"
                 raise LinAlgError(
                     f"The covariance matrix of class {c} is not full rank. When using "

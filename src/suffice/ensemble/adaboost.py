@@ -20,7 +20,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
-from ..estimator.base import must_have_rows, reads_partitions
+from ..estimator.base import reads_partitions
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier
@@ -32,7 +32,7 @@ from ..tree.arrays import importances
 from ..tree.base import categorical_by_type
 from ..tree.cart import DecisionTreeClassifier
 from ..tree.forest import Forest
-from ..tree.targets import WEIGHT_BITS
+from ..tree.targets import WEIGHT_BITS, check_total_weight
 from .weak_learners import (
     PERSIST_ROUNDS,
     Boosting,
@@ -429,7 +429,7 @@ class AdaBoostClassifier(Classifier, Members, Boosting):
     def _set_classes(self, s: CategoryCounts) -> None:
         afford_classes(len(s.values[0]))
         self.statistics_, (self.classes_,) = s, s.values
-        must_have_rows(self._total)
+        check_total_weight(self._total)
 
     @property
     def _total(self) -> float:

@@ -10,6 +10,7 @@ from functools import wraps
 from typing import Any
 
 import numpy as np
+import scipy.sparse as sp
 from sklearn import get_config
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
@@ -127,10 +128,14 @@ def is_float32(X: Any) -> bool:
 
 
 def as_float32(values: Any) -> Any:
-    """The numbers as float32: of an array or a sparse matrix, of each of a list, or one number."""
+    """The numbers as float32: of an array or a sparse matrix, of each of a list, or one number. If some are
+    too large for float32, they stay as they are."""
     if isinstance(values, list):
         return [as_float32(value) for value in values]
-    return values.astype(np.float32) if hasattr(values, "astype") else np.float32(values)
+    with np.errstate(over="ignore"):
+        single = values.astype(np.float32) if hasattr(values, "astype") else np.float32(values)
+    numbers, singles = (part.data if sp.issparse(part) else part for part in (values, single))
+    return single if (np.isinf(singles) == np.isinf(numbers)).all() else values
 
 
 @dataclass(frozen=True)

@@ -24,6 +24,7 @@ from ..estimator.scores import Classifier
 from ..fitting.folds import Folds
 from ..fitting.shared import Divided, Sharing, View
 from ..inputs import Check, open_rows, source_of
+from ..inputs.conversions import as_numbers
 from ..losses import softmax
 from ..statistics import class_codes, class_weights, classes_of
 from .coordinate_descent import routed_params, router
@@ -505,7 +506,8 @@ def _of_rows(
         return metadata
     row = folds.rows(tested)
     if sample_weight is not None:
-        row = row[np.broadcast_to(np.asarray(sample_weight), folds.n_rows)[row] > 0]
+        weight = as_numbers(sample_weight, "sample_weight", "LogisticRegressionCV")
+        row = row[np.broadcast_to(weight, folds.n_rows)[row] > 0]
     return {**metadata, **{k: v[row] for k, v in by_row.items()}}
 
 

@@ -11,7 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils.validation import check_is_fitted
 
-from ..estimator.answers import is_float32
+from ..estimator.answers import as_float32, is_float32
 
 
 def line(estimator: Any, rows: Any, X: Any) -> np.ndarray:
@@ -19,7 +19,7 @@ def line(estimator: Any, rows: Any, X: Any) -> np.ndarray:
     values = rows @ estimator.coef_.T
     values = (values.toarray() if sp.issparse(values) else np.asarray(values)) + estimator.intercept_
     single = estimator.coef_.dtype == np.float32 and is_float32(X)
-    return values.astype(np.float32) if single else values
+    return as_float32(values) if single else values
 
 
 class SparseCoefficients:

@@ -15,7 +15,7 @@ from ..core.partitions import Partitions
 from ..core.randomness import Purpose, key_of
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
-from ..estimator.base import Estimator, must_have_rows
+from ..estimator.base import Estimator
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import Interval, RealNotInt, StrOptions, seed_of
 from ..estimator.scores import Classifier, Regressor
@@ -31,7 +31,14 @@ from ..statistics import (
 )
 from .growth import NO_LIMIT, Limits
 from .medians import MedianTarget
-from .targets import ClassTarget, ClassTargets, NumberTarget, NumberTargets, class_weighted
+from .targets import (
+    ClassTarget,
+    ClassTargets,
+    NumberTarget,
+    NumberTargets,
+    check_total_weight,
+    class_weighted,
+)
 
 COUNTS = TargetDomain(
     Poisson.domain, "Some value(s) of y are negative which is not allowed for Poisson regression."
@@ -122,7 +129,7 @@ class TreeGrower(Estimator):
         data = open_rows(self, X, y, sample_weight)
         categorical = categorical_mask(self, by_type)
         start = data.fold(TreeStart.of, categorical, self.max_bins, self._labels)
-        must_have_rows(start.weight)
+        check_total_weight(start.weight)
         for classes in start.target.values if self._labels else ():
             afford_classes(len(classes))
         return data, start, FeatureBins.of(categorical, start.features, self.max_bins)

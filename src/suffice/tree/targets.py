@@ -12,6 +12,7 @@ from scipy.special import xlogy
 from ..core.hashing import row_hashes
 from ..core.randomness import Purpose
 from ..core.values import Value
+from ..estimator.base import must_have_rows
 from ..loops.trees import ENTROPY, GINI, INDICATORS, MISCLASSIFICATION, POISSON, SQUARED_ERROR
 from ..statistics import class_codes
 from ..statistics.bins import grid
@@ -193,6 +194,16 @@ def class_factors(weight: tuple[np.ndarray, ...], codes: np.ndarray) -> np.ndarr
 def class_weighted(classes: tuple[np.ndarray, ...], weight: tuple[np.ndarray, ...], rows: Any) -> float:
     """The total weight of rows, with those of their classes."""
     return float(rows.weight.dot(class_factors(weight, class_codes_of(classes, rows.y))))
+
+
+def check_total_weight(total: float) -> None:
+    """Raise if the rows have no weight, or more than whole numbers can sum."""
+    must_have_rows(total)
+    if total > 2.0**WEIGHT_BITS:
+        raise ValueError(
+            f"The sum of sample_weight is {total:g}, expected at most 2^{WEIGHT_BITS}, since trees sum weights "
+            "as whole numbers: divide the weights by a constant."
+        )
 
 
 def weighted(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
