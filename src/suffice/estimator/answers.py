@@ -17,6 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.extras import required
 from ..inputs.containers import source_of
+from ..inputs.conversions import explained
 from ..inputs.readers import DenseColumns
 from ..inputs.sequences import runs
 from ..inputs.sources import TableSource
@@ -76,7 +77,12 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
                 check_is_fitted(self)
                 reader = source.columns_for(self).reader
                 return self._transformed_reader(reader).rows(source.container)
-            values = method(self, X, *args, **more)
+            try:
+                values = method(self, X, *args, **more)
+            except (TypeError, ValueError) as error:  # of scikit-learn's `transform`
+                if not getattr(self, "transforms_arrays", False) or get_tags(self).input_tags.string:
+                    raise
+                raise explained(error, X, "X", type(self).__name__) from None
             single = method.__name__ in getattr(self, "preserves_dtype", ()) and is_float32(X)
             return as_float32(values) if single else values
         check_is_fitted(self)

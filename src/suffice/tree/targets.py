@@ -201,8 +201,8 @@ def check_total_weight(total: float) -> None:
     must_have_rows(total)
     if total > 2.0**WEIGHT_BITS:
         raise ValueError(
-            f"The sum of sample_weight is {total:g}, expected at most 2^{WEIGHT_BITS}, since trees sum weights "
-            "as whole numbers: divide the weights by a constant."
+            f"The sum of sample_weight is {total:g}, expected at most 2^{WEIGHT_BITS}, since trees sum "
+            "weights as whole numbers: divide the weights by a constant."
         )
 
 
