@@ -32,7 +32,7 @@ from ..fitting.smoothing import CRITERIA, Fit, Smoothing, backfitting
 from ..fitting.splines import NaturalSplines
 from ..inputs import TargetDomain, open_rows, read_rows
 from ..inputs.checks import places_of
-from ..losses import Poisson
+from ..losses import LogLoss, Loss, Poisson, SquaredError
 from ..statistics import Moments, class_codes, class_counts, moments
 from ..statistics.quantiles import sample
 
@@ -84,16 +84,22 @@ class Additive(Model):
         """g(E y) of each row."""
         return self.basis(X).dot(self.coef) + (self.intercept - self.center.dot(self.coef))
 
+    @property
+    def loss(self) -> Loss:
+        """Half the deviance of a target and its score, but for a number that depends on the target alone."""
+        families = {"gaussian": SquaredError(), "binomial": LogLoss(np.ones(2)), "poisson": Poisson()}
+        return families[self.family]
+
     def mean(self, score: np.ndarray) -> np.ndarray:
-        """E y, of scores."""
-        if self.family == "gaussian":
-            return score
-        return expit(score) if self.family == "binomial" else np.exp(score)
+        """E y, of scores: of classes, the probability of the second."""
+        mean = self.loss.predicted(score[:, None])
+        return mean[:, 1] if self.family == "binomial" else mean
 
     def summarize(self, block: Any) -> Any:
         y = block.y if self.classes is None else class_codes(self.classes, block.y)
         parts = (slice(start, start + ROWS) for start in range(0, max(len(block), 1), ROWS))
-        return tree_sum(self._summarize(block.X[p], y[p].astype(np.float64), block.weight[p]) for p in parts)
+        y = y.astype(np.float64) if self.classes is None else y
+        return tree_sum(self._summarize(block.X[p], y[p], block.weight[p]) for p in parts)
 
     def _summarize(self, X: np.ndarray, y: np.ndarray, weight: np.ndarray) -> Any:
         Z = np.empty((len(X), len(self.basis) + 1))
@@ -103,17 +109,16 @@ class Additive(Model):
             return moments(Z, weight)
         functions = Z[:, :-1]
         score = functions.dot(self.coef) + (self.intercept - self.center.dot(self.coef))
-        mean, deviance = self.mean(score), self._deviances(score, y)
-        curve = np.maximum(mean if self.family == "poisson" else mean * (1.0 - mean), 1e-10)
-        Z[:, -1] = score + (y - mean) / curve
+        deviance, (g, h) = self._deviances(score, y), self.loss.derivatives(y, score[:, None])
+        curve = np.maximum(h[:, 0], 1e-10)  # type: ignore[index]
+        Z[:, -1] = score - g[:, 0] / curve
         total = weight.dot(functions)
         return Working(float(weight.sum()), float(weight.dot(deviance)), total, moments(Z, weight * curve))
 
     def _deviances(self, score: np.ndarray, y: np.ndarray) -> np.ndarray:
         """Deviance of each row."""
-        if self.family == "binomial":
-            return -2.0 * (y * log_expit(score) + (1.0 - y) * log_expit(-score))
-        return 2.0 * (xlogy(y, y) - y * score - (y - np.exp(score)))
+        half = self.loss.value(y, score[:, None])
+        return 2.0 * (half if self.family == "binomial" else half + xlogy(y, y) - y)
 
     def estimate(self, s: Any) -> Self:
         m, p = (s if isinstance(s, Moments) else s.moments), len(self.basis)

@@ -29,6 +29,7 @@ from ..fitting.linear_algebra import roots, signs
 from ..fitting.smoothing import Smoothing
 from ..fitting.splines import NaturalSplines
 from ..inputs import open_rows, read_rows
+from ..losses import LogLoss
 from ..statistics import class_codes, class_counts, moments
 from .additive_model import ROUNDING, Working, level_of
 
@@ -85,10 +86,9 @@ class ProjectionPursuit(Model):
         if self.classes is None:
             rest = block.y.astype(np.float64) - score
             return rest, np.ones(len(rest)), rest**2
-        y = class_codes(self.classes, block.y).astype(np.float64)
-        p = expit(score)
-        deviance = -2.0 * (y * log_expit(score) + (1.0 - y) * log_expit(-score))
-        return y - p, np.maximum(p * (1.0 - p), 1e-10), deviance
+        loss, y, f = LogLoss(np.ones(2)), class_codes(self.classes, block.y), score[:, None]
+        g, h = loss.derivatives(y, f)
+        return -g[:, 0], np.maximum(h[:, 0], 1e-10), 2.0 * loss.value(y, f)
 
     def summarize(self, block: Any) -> Working:
         U = self.rows(block.X)

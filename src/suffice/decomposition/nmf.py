@@ -71,7 +71,7 @@ class DivergenceSums(RowFactors):
 
 
 @dataclass(frozen=True, eq=False)
-class Loss(Statistics):
+class LossSum(Statistics):
     """Reconstruction error."""
 
     loss: float
@@ -122,7 +122,7 @@ class _Factors(Model):
         """The penalized loss with the new W and the old H."""
 
     @abstractmethod
-    def loss(self, block: Any) -> Loss:
+    def loss(self, block: Any) -> LossSum:
         """Reconstruction error of the rows."""
 
     @abstractmethod
@@ -176,7 +176,7 @@ class SquaredFactors(_Factors):
         near = s.square - 2.0 * float((s.cross * self.Ht).sum()) + float((s.gram * self.HHt).sum())
         return 0.5 * max(near, 0.0) + self.penalties(s.size, float(np.trace(s.gram)))
 
-    def loss(self, block: Any) -> Loss:
+    def loss(self, block: Any) -> LossSum:
         X, W = block.X, self.rows_of(block)
         if sp.issparse(X):
             G = W * block.weight[:, None]
@@ -184,7 +184,7 @@ class SquaredFactors(_Factors):
             near += float((W.T.dot(G) * self.HHt).sum())
         else:
             near = float(block.weight.dot(((X - W.dot(self.H)) ** 2).sum(axis=1)))
-        return Loss(0.5 * near)
+        return LossSum(0.5 * near)
 
     def solved(self, X: Any) -> np.ndarray:
         from ..loops.factors import coordinate_sweeps
@@ -263,10 +263,10 @@ class DivergenceFactors(_Factors):
     def objective(self, s: DivergenceSums) -> float:
         return s.loss + self.penalties(s.size, float(s.square.sum()))
 
-    def loss(self, block: Any) -> Loss:
+    def loss(self, block: Any) -> LossSum:
         W = self.rows_of(block)
         total = float((W * block.weight[:, None]).sum(axis=0).dot(self.H.sum(axis=1)))
-        return Loss(self._ratio(block, W)[1] + total)
+        return LossSum(self._ratio(block, W)[1] + total)
 
     def solved(self, X: Any) -> np.ndarray:
         X = sp.csr_array(X)
@@ -353,9 +353,9 @@ class BetaFactors(_Factors):
     def objective(self, s: BetaSums) -> float:
         return s.loss + self.penalties(s.size, float(s.square.sum()))
 
-    def loss(self, block: Any) -> Loss:
+    def loss(self, block: Any) -> LossSum:
         W = self.rows_of(block)
-        return Loss(self._divergence(dense(block.X), self._product(W), block.weight))
+        return LossSum(self._divergence(dense(block.X), self._product(W), block.weight))
 
     def solved(self, X: Any) -> np.ndarray:
         X = dense(X)

@@ -75,7 +75,7 @@ def _start(classes: np.ndarray | None, rows: Any) -> Staged:
 # --- losses --------------------------------------------------------------------------------------------
 
 
-class Loss(ABC):
+class TermLoss(ABC):
     """A loss of targets y and scores f. The base learner is fitted to a working response, with weights; the
     coefficient of a term minimizes the loss."""
 
@@ -98,7 +98,7 @@ class Loss(ABC):
         """The coefficient of a term that minimizes the loss."""
 
 
-class Squared(Loss):
+class Squared(TermLoss):
     """(y - f)^2. The residual is the response, and the coefficient that of least squares."""
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
@@ -112,7 +112,7 @@ class Squared(Loss):
         return float(product / square) if square > 0.0 else 0.0
 
 
-class Absolute(Loss):
+class Absolute(TermLoss):
     """abs(y - f). The sign of the residual is the response, and the coefficient a weighted median of the
     ratios of residuals and terms."""
 
@@ -131,7 +131,7 @@ class Absolute(Loss):
         return float(0.5 * (sketch.low[0][middle] + sketch.high[0][middle]))
 
 
-class Exponential(Loss):
+class Exponential(TermLoss):
     """exp(-y f). The base learner is a classifier, whose rows have the loss as their weight: AdaBoost."""
 
     labels = True
@@ -152,14 +152,14 @@ class Exponential(Loss):
         return max(0.5 * float(np.log(right / wrong)), 0.0) if right > 0.0 else 0.0
 
 
-class Logistic(Loss):
+class Logistic(TermLoss):
     """log(1 + exp(-y f)). The negative gradient is the response; a line search finds the coefficient."""
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
         return margin_loss(y * f, "logistic")
 
     def response(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return y * expit(-y * f)
+        return -y * margin_loss(y * f, "logistic", derivative=True)[1]
 
     def coefficient(self, rows: Partitions, term: Term) -> float:
         def slope(beta: float) -> float:
@@ -175,7 +175,7 @@ class Logistic(Loss):
         return float(brentq(slope, 0.0, high, xtol=1e-14, rtol=1e-14)) if slope(high) > 0.0 else float(high)
 
 
-LOSSES: dict[str, Loss] = {
+LOSSES: dict[str, TermLoss] = {
     "squared": Squared(),
     "absolute": Absolute(),
     "exponential": Exponential(),
@@ -231,16 +231,16 @@ def _weights_of_signs(term: Term, block: Staged) -> np.ndarray:
     return np.array([weight[right].sum(), weight[~right].sum()])
 
 
-def _slope(loss: Loss, term: Term, beta: float, block: Staged) -> np.ndarray:
+def _slope(loss: TermLoss, term: Term, beta: float, block: Staged) -> np.ndarray:
     b, y = term(block.X), np.asarray(block.y)
     return np.array([-block.weight.dot(b * loss.response(y, block.score + beta * b))])
 
 
-def _loss(loss: Loss, block: Staged) -> np.ndarray:
+def _loss(loss: TermLoss, block: Staged) -> np.ndarray:
     return np.array([block.weight.dot(loss.value(np.asarray(block.y), block.score)), block.weight.sum()])
 
 
-def _working(loss: Loss, scale: float, classes: Any, block: Staged) -> Rows:
+def _working(loss: TermLoss, scale: float, classes: Any, block: Staged) -> Rows:
     """The rows to which a base learner is fitted."""
     y = np.asarray(block.y)
     weight, response = block.weight * loss.weight(y, block.score) * scale, loss.response(y, block.score)
@@ -389,7 +389,7 @@ class ForwardStagewise(Boosting):
         self.train_score_ = self.trace_
         return self
 
-    def _must_be_fit_for(self, loss: Loss) -> None:
+    def _must_be_fit_for(self, loss: TermLoss) -> None:
         right = is_classifier(self.estimator_) if loss.labels else is_regressor(self.estimator_)
         name, kind = type(self.estimator_).__name__, "classifier" if loss.labels else "regressor"
         if not right:

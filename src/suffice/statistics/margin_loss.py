@@ -6,11 +6,15 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
-from scipy.special import expit, logit
+from scipy.special import logit
+
+from ..losses import LogLoss
 
 
 def _logistic(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    return np.logaddexp(0.0, -m), -expit(-m)
+    """The log loss of the second class: its score is the margin."""
+    loss, y, f = LogLoss(np.ones(2)), np.ones(m.size, np.int64), m.reshape(-1, 1)
+    return loss.value(y, f).reshape(m.shape), loss.derivatives(y, f)[0].reshape(m.shape)
 
 
 def _exponential(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
