@@ -4,19 +4,19 @@
 #include <algorithm>
 #include <vector>
 
-#include "elementary.hpp"
+#include "logistic.hpp"
 
 namespace suffice {
 
 // A loss has its value and its derivative by the score z, given the target y.
 
-// log(1 + exp(z)) - y z, for y of 0 and 1. With e = exp(-|z|), log(1 + exp(z)) = max(z, 0) + log(1 + e), and its
-// derivative is 1 / (1 + e), or e / (1 + e) where z is negative.
+// The logistic loss, for y of 0 and 1.
 struct Binomial {
     INLINE void operator()(const f64s& y, const f64s& z, f64s& value, f64s& slope) const {
-        const f64s e = exp(least(z, 0.0 - z));
-        value = greatest(z, f64s{}) - y * z + log1p(e);
-        slope = select(z < 0.0, e, all(1.0)) / (1.0 + e) - y;
+        const auto is_first = y == 0.0;
+        const auto of = logistic_loss<f64s>(select(is_first, 0.0 - z, z));
+        value = of.value;
+        slope = select(is_first, of.p, 0.0 - of.p);
     }
 };
 

@@ -3,8 +3,8 @@
 
 #include <cmath>
 
-#include "elementary.hpp"
 #include "grid.hpp"
+#include "logistic.hpp"
 
 namespace suffice {
 
@@ -23,15 +23,13 @@ static void squared_error(Vector<const double> y, const double* __restrict f, co
     }
 }
 
-// log(1 + exp(f)) - y f of classes 0 and 1, times the weight w of the class. From e = exp(-|f|), so that
-// neither p nor 1 - p is rounded where it is near 0.
+// The logistic loss of classes 0 and 1, times the weight w of the class.
 template <class F, class IsFirst>
 static INLINE void log_loss_of(const F& f, const IsFirst& is_first, const F& w, F& value, F& g, F& h) {
-    const F margin = select(is_first, f, 0.0 - f), e = exp<F>(0.0 - greatest(f, 0.0 - f));
-    const F likely = 1.0 / (1.0 + e), p = select(margin < 0.0, e * likely, likely);  // of the other class
-    value = w * (log1p<F>(e) + greatest(as<F>(0.0), margin));
-    g = select(is_first, w, 0.0 - w) * p;
-    h = w * (e * likely * likely);
+    const auto of = logistic_loss<F>(select(is_first, 0.0 - f, f));
+    value = w * of.value;
+    g = select(is_first, w, 0.0 - w) * of.p;
+    h = w * of.curvature;
 }
 
 static void log_loss(Vector<const int64_t> y, const double* f, Vector<const double> class_weight,

@@ -11,7 +11,7 @@
 #include <algorithm>
 #include <cmath>
 
-#include "elementary.hpp"
+#include "logistic.hpp"
 #include "rows.hpp"
 
 namespace suffice {
@@ -53,9 +53,8 @@ struct Loss {
         const F zero = as<F>(0.0), below = (kind == PERCEPTRON ? 0.0 : 1.0) - z, part = greatest(zero, below);
         if (kind == HINGE || kind == PERCEPTRON) return {part, select(below < zero, zero, zero - y)};
         if (kind == LOG_LOSS) {
-            const F small = exp(zero - greatest(z, zero - z));
-            const F share = select(zero < z, small, as<F>(1.0)) / (1.0 + small);
-            return {log1p(small) + greatest(zero, zero - z), (zero - y) * share};
+            const auto of = logistic_loss<F>(z);
+            return {of.value, (zero - y) * of.p};
         }
         const F value = part * part, slope = -2.0 * y * part;
         if (kind == SQUARED_HINGE) return {value, slope};

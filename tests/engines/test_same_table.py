@@ -179,7 +179,7 @@ def check(estimator: Any, kind: str, folder: Any) -> None:
         for other, X in rows.items():
             if getattr(model, "rows_elsewhere", False) and other == "scan":
                 # Neighbours of each row of files among the rows of files: one of both must be in memory.
-                with pytest.raises(TypeError, match="pass these in memory|queries .* must be in memory"):
+                with pytest.raises(TypeError, match=r"pass these in memory|queries .* must be in memory"):
                     getattr(model, "predict", getattr(model, "kneighbors", None))(X)
             else:
                 same(answers(model, X), said, f"{name} -> {other}")
