@@ -20,22 +20,35 @@ from .problem import LossModel
 ALIKE = 100.0  # ratio of the largest to the smallest curvature below which no preconditioning is needed
 
 
+FELT = 0.8  # of the rows, those with a weight if the others are worth leaving out
+
+
 class LinearScore(LossModel):
     """P scores of a row, and a loss of them. A subclass has the fields, and knows the targets of blocks."""
 
-    theta: np.ndarray  # (P, D + 1), the intercept last
+    theta: np.ndarray  # (P, D + 1), the intercept last: its derivatives are zero if it is not fitted
     loss: Loss
     fit_intercept: bool
     curvature: bool  # whether to sum the Hessian
 
+    @property
+    def coef(self) -> np.ndarray:
+        """(P, D)."""
+        return self.theta[:, :-1]
+
+    @property
+    def intercept(self) -> np.ndarray:
+        """(P,)."""
+        return self.theta[:, -1]
+
     @cached_property
     def columns(self) -> np.ndarray:
         """Coefficients by feature, (D, P)."""
-        return np.ascontiguousarray(self.theta[:, :-1].T)
+        return np.ascontiguousarray(self.coef.T)
 
     def scores(self, X: Any) -> np.ndarray:
         """(N, P)."""
-        return times(X, self.columns) + self.theta[:, -1]
+        return times(X, self.columns) + self.intercept
 
     def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
         """The targets of the rows of a block, and their weights."""
@@ -63,9 +76,10 @@ class LinearScore(LossModel):
 
     def gradient(self, X: Any, slope: np.ndarray) -> np.ndarray:
         """Sums over rows of slopes (N, P) times the row and a one, flat."""
-        gradient = np.empty_like(self.theta)
-        gradient[:, :-1] = transposed_times(X, slope).T
-        gradient[:, -1] = slope.sum(axis=0) if self.fit_intercept else 0.0
+        gradient = np.zeros_like(self.theta)
+        gradient[:, : X.shape[1]] = transposed_times(X, slope).T
+        if self.fit_intercept:
+            gradient[:, -1] = slope.sum(axis=0)
         return gradient.ravel()
 
     def hessian(
@@ -91,12 +105,18 @@ class LinearScore(LossModel):
         return None if felt.max() <= ALIKE * felt.min() else np.tile(1.0 / by, len(self.theta))
 
     def squares(self, X: Any, weight: np.ndarray) -> np.ndarray:
-        """Sums over rows of weights times the squares of the row and a one, (D + 1, D + 1). Weights may be
-        negative, all of them."""
-        sign = -1.0 if weight.sum() < 0 else 1.0
-        out = np.zeros((X.shape[1] + 1, X.shape[1] + 1))
-        out[:-1, :-1] = sign * gram(X, sign * weight)
+        """Sums over rows of weights times the squares of the row and a one."""
+        (felt,) = weight.nonzero()
+        if len(felt) < FELT * len(weight):
+            return self.squares(X[felt], weight[felt])
+        lowers = weight < 0
+        if lowers.any():
+            raised = self.squares(X, np.where(lowers, 0.0, weight)) if not lowers.all() else 0.0
+            return raised - self.squares(X, np.where(lowers, -weight, 0.0))
+        M, D = self.theta.shape[1], X.shape[1]
+        out = np.zeros((M, M))
+        out[:D, :D] = gram(X, weight)
         if self.fit_intercept:
-            out[-1, :-1] = out[:-1, -1] = transposed_times(X, weight[:, None])[:, 0]
+            out[-1, :D] = out[:D, -1] = transposed_times(X, weight[:, None])[:, 0]
             out[-1, -1] = weight.sum()
         return out

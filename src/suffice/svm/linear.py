@@ -29,7 +29,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier, Regressor
-from ..fitting import SOLVERS, LossModel, Problem, Ridge, conjugate_solve, newton
+from ..fitting import SOLVERS, LinearScore, Problem, Ridge, conjugate_solve, newton
 from ..fitting.descent import ROUNDING, Descent
 from ..fitting.hinge_program import hinge_program
 from ..fitting.linear_algebra import times, transposed_times
@@ -37,7 +37,7 @@ from ..fitting.sample import few_rows
 from ..fitting.seeding import Sample, smallest
 from ..inputs import open_rows, read_rows
 from ..linear_model.precision import SparseCoefficients, line
-from ..linear_model.residuals import Columns, newton_step
+from ..linear_model.residuals import newton_step
 from ..statistics import Objective, class_codes, class_totals, class_weights, classes_of
 
 FEW = 1024  # parameters, of which the Hessian is summed; beyond, products with it are
@@ -72,7 +72,7 @@ class NearestTerms(Statistics):
 
 
 @dataclass(frozen=True, eq=False)
-class Machines(LossModel):
+class Machines(LinearScore):
     """Scores f = coef x + intercept. The hinge terms are 1 - y f for a class (y is 1) against the rest (-1);
     or y - epsilon - f and f - epsilon - y for a target."""
 
@@ -155,7 +155,7 @@ class Machines(LossModel):
     def _of_dense(
         self, X: np.ndarray, y: np.ndarray, weight: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray]:
-        """The sum of squared hinges, its gradient (P, M), and the scores (N, P)."""
+        """The sum of squared hinges, its gradient (P, M), which may be flat, and the scores (N, P)."""
         from ..loops.linear_losses import squared_hinge, squared_insensitive
 
         loss, gradient, f = 0.0, np.empty_like(self.theta), np.empty(y.shape)
@@ -174,7 +174,7 @@ class Machines(LossModel):
         hinges = [(np.maximum(r, 0.0), sign) for r, _, sign in self.terms(y, f)]
         loss = sum(float((weight * r * r).sum()) for r, _ in hinges)
         push = np.sum([weight * r * sign for r, sign in hinges], axis=0)
-        return loss, -2.0 * self._sums(X, push), f
+        return loss, -2.0 * self.gradient(X, push), f
 
     def curved(self, block: Any) -> Any:
         """The block, with the weights of the rows within the margin in place of its targets."""
@@ -204,7 +204,7 @@ class Machines(LossModel):
         """The diagonal of the Hessian of squared hinges, (P, M)."""
         X = block.X
         squares = X.power(2) if sp.issparse(X) else X**2
-        return 2.0 * self._sums(squares, self._curve_of(block))
+        return 2.0 * self.gradient(squares, self._curve_of(block)).reshape(self.theta.shape)
 
     def _curve(self, y: np.ndarray, weight: np.ndarray, f: np.ndarray) -> np.ndarray:
         """Weights of the rows within the margin, (N, P)."""
@@ -214,29 +214,11 @@ class Machines(LossModel):
     def _curve_of(self, block: Any) -> np.ndarray:
         return self._curve(*self.targets(block), self.scores(block.X))
 
-    def scores(self, X: Any) -> np.ndarray:
-        """(N, P)."""
-        return times(X, np.ascontiguousarray(self.coef.T)) + self.intercept
-
-    def _sums(self, X: Any, push: np.ndarray) -> np.ndarray:
-        """Sums of the columns of the rows, and of one for the intercept, (P, M)."""
-        sums = np.empty_like(self.theta)
-        sums[:, : X.shape[1]] = transposed_times(X, np.ascontiguousarray(push)).T
-        if self.fit_intercept:
-            sums[:, -1] = push.sum(axis=0)
-        return sums
-
     def _squares(self, X: Any, curve: Any) -> Any:
         """The Hessian, of blocks for the problems; 0 if it is not wanted."""
         if not self.curvature:
             return 0.0
-        Z, (P, M) = Columns(X, None, self.fit_intercept), self.theta.shape
-        hessian = np.zeros((P, M, P, M))
-        for p in range(P):
-            hessian[p, :, p] = Z.squares(np.maximum(curve[:, p], 0.0))
-            if (curve[:, p] < 0).any():
-                hessian[p, :, p] -= Z.squares(np.maximum(-curve[:, p], 0.0))
-        return hessian.reshape(P * M, P * M)
+        return self.hessian(X, np.ones(len(curve)), ((p, p, curve[:, p]) for p in range(len(self.theta))))
 
     def _dual_sums(self, X: Any, dual: Any) -> tuple[np.ndarray, np.ndarray]:
         """Sums of dual variables times levels, (2,), and times the columns of their terms, (2, P M): of rows
@@ -246,7 +228,7 @@ class Machines(LossModel):
             for side, way in enumerate((1.0, -1.0)):
                 mine = part * (sign == way)
                 linear[side] += float((mine * level).sum())
-                slopes[side] += way * self._sums(X, mine).ravel()
+                slopes[side] += way * self.gradient(X, mine)
         return linear, slopes
 
     def nearest_terms(self, size: int, block: Any) -> NearestTerms:
