@@ -37,7 +37,7 @@ def tables(kind: str = "real") -> list[pa.Table]:
         y = X @ [1.0, -2.0, 0.5] + rng.normal(size=size)
         parts = dict(zip(FEATURES, X.T, strict=True))
         parts["b"] = parts["b"].astype(np.float32)
-        parts |= {"label": label, "first": (label == 0).astype(np.int64), "y": y}
+        parts |= {"label": label, "first": (label == 0).astype(np.int64), "y": y, "amount": np.exp(0.1 * y)}
         weight = rng.gamma(2.0, size=size)
         out.append(pa.table({**parts, "w": weight, "whole": np.floor(weight)}))
     return out
@@ -172,6 +172,8 @@ def target_of(estimator: Any) -> str | None:
     tags = get_tags(estimator)
     if tags.estimator_type == "classifier":
         return "label" if tags.classifier_tags.multi_class else "first"
+    if getattr(estimator, "target_domain", None) is not None:
+        return "amount"
     return "y" if tags.estimator_type == "regressor" or tags.target_tags.required else None
 
 

@@ -224,7 +224,7 @@ def test_a_row_of_weight_zero_is_absent(name, source, tmp_path):
 
 
 # They learn nothing of the rows, and do not read them.
-LEARN_NOTHING = ("BasisFunctions", "RBFSampler")
+LEARN_NOTHING = ("BasisFunctions", "PolynomialFeatures", "RBFSampler")
 NOTHING = "zero for every row|no rows|no words|n_samples=0|0 sample|only one class|No row has a label"
 
 

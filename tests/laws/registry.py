@@ -277,6 +277,10 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         for name in ("Ridge", "RidgeClassifier")
     },
     ("LogisticRegression", "solver"): (("liblinear",), "takes two classes: tests/linear_model"),
+    ("TweedieRegressor", "solver"): (
+        ("newton-cholesky",),
+        "ends after one step with the default power: tests/linear_model/test_glm.py",
+    ),
     **{
         (name, "criterion"): (("poisson",), "takes other targets: tests/tree/test_cart.py")
         for name in ("DecisionTreeRegressor", "RandomForestRegressor")
