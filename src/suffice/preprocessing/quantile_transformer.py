@@ -11,6 +11,7 @@ from sklearn import preprocessing
 
 from ..core.callers import warn
 from ..estimator.answers import row_wise
+from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..inputs import Table
 from ..statistics import QuantileSketch
@@ -105,6 +106,7 @@ class QuantileTransformer(QuantileTransform, preprocessing.QuantileTransformer):
         return ()  # which follow from the number of rows
 
     def _publish(self, start: ColumnQuantiles, s: QuantileSketch) -> Self:
+        must_have_rows(s.weight)
         n_samples = int(np.ceil(s.weight))
         if self.n_quantiles > n_samples:
             warn(
