@@ -18,8 +18,6 @@ from .linear_algebra import gram, times, transposed_times
 from .problem import LossModel
 
 ALIKE = 100.0  # ratio of the largest to the smallest curvature below which no preconditioning is needed
-
-
 FELT = 0.8  # of the rows, those with a weight if the others are worth leaving out
 
 

@@ -173,21 +173,19 @@ class GeneralizedLinearRegressor(Regressor, Iterative):
             theta = np.append(self.coef_, self.intercept_)[None].astype(np.float64)
         model = GeneralizedLinear(theta, loss, self.fit_intercept, solver.hessian)
         bend = 1.0 if loss.constant else float(np.sum(loss.derivatives(mean, start[:, None])[1]))  # type: ignore[arg-type]
-        standard = Standardization.of(
-            sizes, self.alpha / (4.0 * bend), n_constants=1, shift=self.fit_intercept
-        )
+        strength = self.alpha / (4.0 * bend)  # as if the curvature was that of two equally probable classes
+        standard = Standardization.of(sizes, strength, n_constants=1, shift=self.fit_intercept)
         ridge = self.alpha * np.append(1.0 / standard.scale, 0.0) ** 2
         problem = Problem(data, model, ColumnRidge(ridge, theta.shape), standard=standard)
         state = Descent(problem.start)
         if self.solver == "lbfgs":
-            squares = (
-                sizes.columns.variance + (sizes.columns.mean - standard.center) ** 2
-            ) / standard.scale**2
-            state = Descent(problem.start, inverse=model.units(squares, ridge[:-1], bend))
+            columns = sizes.columns
+            squares = (columns.variance + (columns.mean - standard.center) ** 2) / standard.scale**2
+            units = model.units(squares, ridge[:-1], bend)
+            state = state.replace(inverse=np.full(theta.size, 1.0 / bend) if units is None else units)
             if not theta[:, :-1].any():
-                state = optimum_of_few(
-                    problem, solver, state, sizes.weight, tol=self.tol, max_iter=self.max_iter
-                )
+                limits: dict[str, Any] = {"tol": self.tol, "max_iter": self.max_iter}
+                state = optimum_of_few(problem, solver, state, sizes.weight, **limits)
         watch = Watch(self, self.checkpoint, data, as_model=problem.solution)
         progress = solver(problem, state, tol=self.tol, max_iter=self.max_iter, watch=watch)
         at, s = problem.solution(progress.model), problem.statistics(progress.model)
