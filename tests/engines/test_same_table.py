@@ -67,7 +67,8 @@ def table(kind: str) -> pd.DataFrame:
             np.datetime64("2024-01-01", "us") + rng.integers(0, 10**13, N).astype("timedelta64[us]")
         )
         out = pd.DataFrame({"day": days.mask(hole[:, 0]), "when": days.dt.tz_localize("Europe/Berlin")})
-    return out.assign(label=label, first=(label == 0) * 1, y=X @ [1.0, -2.0, 0.5] + rng.normal(size=N))
+    y = X @ [1.0, -2.0, 0.5] + rng.normal(size=N)
+    return out.assign(label=label, first=(label == 0) * 1, y=y, amount=np.exp(0.1 * y))
 
 
 def containers(frame: pd.DataFrame, folder) -> dict[str, Any]:
@@ -87,7 +88,7 @@ def containers(frame: pd.DataFrame, folder) -> dict[str, Any]:
 
 
 def features_of(frame: pd.DataFrame) -> list[str]:
-    return [name for name in frame.columns if name not in ("label", "first", "y")]
+    return [name for name in frame.columns if name not in ("label", "first", "y", "amount")]
 
 
 def fitted(estimator, *data):
