@@ -109,16 +109,12 @@ class Additive(Model):
             return moments(Z, weight)
         functions = Z[:, :-1]
         score = functions.dot(self.coef) + (self.intercept - self.center.dot(self.coef))
-        deviance, (g, h) = self._deviances(score, y), self.loss.derivatives(y, score[:, None])
-        curve = np.maximum(h[:, 0], 1e-10)  # type: ignore[index]
+        half, g, h = self.loss.evaluated(y, score[:, None])
+        deviance = 2.0 * (half if self.family == "binomial" else half + xlogy(y, y) - y)
+        curve = np.maximum(h[:, 0], 1e-10)
         Z[:, -1] = score - g[:, 0] / curve
         total = weight.dot(functions)
         return Working(float(weight.sum()), float(weight.dot(deviance)), total, moments(Z, weight * curve))
-
-    def _deviances(self, score: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """Deviance of each row."""
-        half = self.loss.value(y, score[:, None])
-        return 2.0 * (half if self.family == "binomial" else half + xlogy(y, y) - y)
 
     def estimate(self, s: Any) -> Self:
         m, p = (s if isinstance(s, Moments) else s.moments), len(self.basis)

@@ -86,9 +86,8 @@ class ProjectionPursuit(Model):
         if self.classes is None:
             rest = block.y.astype(np.float64) - score
             return rest, np.ones(len(rest)), rest**2
-        loss, y, f = LogLoss(np.ones(2)), class_codes(self.classes, block.y), score[:, None]
-        g, h = loss.derivatives(y, f)
-        return -g[:, 0], np.maximum(h[:, 0], 1e-10), 2.0 * loss.value(y, f)
+        half, g, h = LogLoss(np.ones(2)).evaluated(class_codes(self.classes, block.y), score[:, None])
+        return -g[:, 0], np.maximum(h[:, 0], 1e-10), 2.0 * half
 
     def summarize(self, block: Any) -> Working:
         U = self.rows(block.X)

@@ -13,6 +13,7 @@ from ..core.blocks import entries_of
 
 # Of products with CSR rows, columns that are computed together.
 COLUMNS = 64
+FELT = 0.8  # of the rows, those with a weight if the others are worth leaving out
 
 
 def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -84,6 +85,19 @@ def gram(X: Any, weight: np.ndarray) -> np.ndarray:
         return (X.T @ (sp.diags_array(weight) @ X)).toarray()
     Y = X if (weight == 1.0).all() else X * np.sqrt(weight)[:, None]
     return Y.T.dot(Y)
+
+
+def gram_with_ones(X: Any, weight: np.ndarray) -> np.ndarray:
+    """Z' diag(weight) Z of the rows Z = (X, 1), (D + 1, D + 1)."""
+    felt = np.flatnonzero(weight)
+    if len(felt) < FELT * len(weight):
+        X, weight = X[felt], weight[felt]
+    M = X.shape[1] + 1
+    out = np.empty((M, M))
+    out[:-1, :-1] = gram(X, weight)
+    out[-1, :-1] = out[:-1, -1] = transposed_times(X, weight[:, None])[:, 0]
+    out[-1, -1] = weight.sum()
+    return out
 
 
 def gram_times(X: Any, weight: np.ndarray, W: np.ndarray) -> np.ndarray:

@@ -14,11 +14,10 @@ import numpy as np
 
 from ..losses import Loss
 from ..statistics import Objective
-from .linear_algebra import gram, times, transposed_times
+from .linear_algebra import gram_with_ones, times, transposed_times
 from .problem import LossModel
 
 ALIKE = 100.0  # ratio of the largest to the smallest curvature below which no preconditioning is needed
-FELT = 0.8  # of the rows, those with a weight if the others are worth leaving out
 
 
 class LinearScore(LossModel):
@@ -57,15 +56,13 @@ class LinearScore(LossModel):
             block = block[np.flatnonzero(block.weight)]
         X, loss, (y, weight) = block.X, self.loss, self.targets(block)
         f = self.scores(X)
-        N, P = f.shape
-        value, slope, curve = np.empty(N), np.empty((N, P)), np.empty((N, 0 if loss.constant else P))
         with np.errstate(over="ignore", invalid="ignore"):  # a step may be far too long: it is shortened
-            loss.evaluate(y, f, value, slope, curve)
+            value, slope, curve = loss.evaluated(y, f)
             total = float(weight.dot(value))
             gradient = self.gradient(X, weight[:, None] * slope)
         hessian: Any = 0.0
         if self.curvature:
-            hessian = self.hessian(X, weight, self.curves(y, f, np.ones((N, P)) if loss.constant else curve))
+            hessian = self.hessian(X, weight, self.curves(y, f, np.ones(f.shape) if loss.constant else curve))
         return Objective(float(weight.sum()), total, gradient, hessian)
 
     def curves(self, y: np.ndarray, f: np.ndarray, h: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
@@ -103,18 +100,12 @@ class LinearScore(LossModel):
         return None if felt.max() <= ALIKE * felt.min() else np.tile(1.0 / by, len(self.theta))
 
     def squares(self, X: Any, weight: np.ndarray) -> np.ndarray:
-        """Sums over rows of weights times the squares of the row and a one."""
-        (felt,) = weight.nonzero()
-        if len(felt) < FELT * len(weight):
-            return self.squares(X[felt], weight[felt])
+        """Sums over rows of weights, of any sign, times the squares of the row and a one."""
         lowers = weight < 0
         if lowers.any():
             raised = self.squares(X, np.where(lowers, 0.0, weight)) if not lowers.all() else 0.0
             return raised - self.squares(X, np.where(lowers, -weight, 0.0))
-        M, D = self.theta.shape[1], X.shape[1]
-        out = np.zeros((M, M))
-        out[:D, :D] = gram(X, weight)
-        if self.fit_intercept:
-            out[-1, :D] = out[:D, -1] = transposed_times(X, weight[:, None])[:, 0]
-            out[-1, -1] = weight.sum()
+        out = gram_with_ones(X, weight)
+        if not self.fit_intercept:
+            out[-1] = out[:, -1] = 0.0
         return out

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -23,7 +24,7 @@ from ..fitting.sample import optimum_of_few
 from ..fitting.standardize import Standardization, column_sizes
 from ..inputs import TargetDomain, open_rows, read_rows
 from ..losses import Loss, tweedie
-from ..statistics import moments
+from ..statistics import Moments, moments
 from .precision import line
 
 SOLVERS = ("lbfgs", "newton-cholesky")
@@ -46,9 +47,12 @@ class GeneralizedLinear(LinearScore):
         return block.y.astype(np.float64), block.weight
 
 
+def _targets(block: Any) -> Moments:
+    return moments(block.y.astype(np.float64)[:, None], block.weight, "diagonal")
+
+
 def _targets_and_sizes(block: Any) -> Parts:
-    y = block.y.astype(np.float64)[:, None]
-    return Parts((moments(y, block.weight, "diagonal"), column_sizes(block)))
+    return Parts((_targets(block), column_sizes(block)))
 
 
 def _has_link(loss: Loss, mean: np.ndarray) -> bool:
@@ -56,10 +60,6 @@ def _has_link(loss: Loss, mean: np.ndarray) -> bool:
     with np.errstate(all="ignore"):
         f = loss.baseline(mean)
         return bool(np.isfinite(f).all() and np.isfinite(loss.value(mean, f[:, None])).all())
-
-
-def _targets(block: Any) -> Any:
-    return moments(block.y.astype(np.float64)[:, None], block.weight, "diagonal")
 
 
 def _deviances(estimator: GeneralizedLinearRegressor, mean: float, rows: Any) -> np.ndarray:
@@ -115,7 +115,8 @@ class GeneralizedLinearRegressor(Regressor, Iterative):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.target_tags.positive_only = self._loss().domain is not None
+        with suppress(TypeError, ValueError):  # a power that is not a number, which `fit` refuses
+            tags.target_tags.positive_only = self._loss().domain is not None
         return tags
 
     def _power(self) -> float:
@@ -273,7 +274,7 @@ class PoissonRegressor(GeneralizedLinearRegressor):
     See Also
     --------
     GammaRegressor : Positive amounts whose spread grows with their mean.
-    TweedieRegressor : Amounts of which many are zero.
+    TweedieRegressor : Amounts, many of which are zero.
     suffice.ensemble.HistGradientBoostingRegressor : Trees with the same loss.
 
     Notes
@@ -388,7 +389,7 @@ class TweedieRegressor(GeneralizedLinearRegressor):
     ----------
     power : float, default=0
         The power. 0 is the normal distribution, 1 Poisson, 2 gamma and 3 inverse Gaussian; between 1 and 2,
-        targets are sums of a random number of gamma amounts, of which many are zero. There is no distribution
+        targets are sums of a random number of gamma amounts, many of which are zero. There is no distribution
         with a power between 0 and 1.
     alpha : float, default=1.0
         Strength of the l2 penalty. The intercept is not penalized.

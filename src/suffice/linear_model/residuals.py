@@ -12,7 +12,7 @@ from scipy.linalg import svd
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..fitting import LossModel
-from ..fitting.linear_algebra import gram, solve_positive
+from ..fitting.linear_algebra import gram_with_ones, solve_positive
 from ..statistics import Factor, Moments, factor
 from .least_squares import LinearModel, must_have_one_target
 from .targets import columns_of
@@ -94,17 +94,15 @@ class Columns:
 
     def squares(self, weight: np.ndarray) -> np.ndarray:
         """Z' diag(weight) Z."""
-        felt = np.flatnonzero(weight)
-        if len(felt) < 0.8 * len(weight):
-            return Columns(self.X[felt], self.center, self.ones).squares(weight[felt])
-        product, edge = gram(self.X, weight), self.sums(weight)
+        out = gram_with_ones(self.X, weight)
         if not self.ones:
-            return product
+            return out[:-1, :-1]
         if self.center is not None:
-            cross = np.outer(edge[:-1], self.center)
-            product = product - cross - cross.T - edge[-1] * np.outer(self.center, self.center)
-        out = np.empty((len(edge), len(edge)))
-        out[:-1, :-1], out[-1], out[:, -1] = product, edge, edge
+            product, total = out[:-1, :-1], out[-1, -1]
+            edge = out[-1, :-1] - total * self.center
+            cross = np.outer(edge, self.center)
+            out[:-1, :-1] = product - cross - cross.T - total * np.outer(self.center, self.center)
+            out[-1, :-1] = out[:-1, -1] = edge
         return out
 
 

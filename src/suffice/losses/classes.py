@@ -28,15 +28,10 @@ class LogLoss(Loss):
         return float(self.class_weight.max()), 0.25 * float(self.class_weight.max())
 
     def value(self, y: np.ndarray, f: np.ndarray) -> np.ndarray:
-        return self._evaluated(y, f)[0]
+        return self.evaluated(y, f)[0]
 
     def derivatives(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return self._evaluated(y, f)[1:]
-
-    def _evaluated(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        out = np.empty(len(f)), np.empty((len(f), 1)), np.empty((len(f), 1))
-        LogLoss.evaluate(self, y, f, *out)
-        return out
+        return self.evaluated(y, f)[1:]
 
     def evaluate(self, y: np.ndarray, f: np.ndarray, value: np.ndarray, g: np.ndarray, h: np.ndarray) -> None:
         y, f, w = (np.ascontiguousarray(x) for x in (y, f[:, 0], self.class_weight))

@@ -53,6 +53,13 @@ class Loss(Value):
         if curvature is not None:
             h[:] = curvature
 
+    def evaluated(self, y: np.ndarray, f: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+        """Loss (N,), gradient and curvature (N, K) of each row; a constant curvature is (N, 0)."""
+        N, K = f.shape
+        out = np.empty(N), np.empty((N, K)), np.empty((N, 0 if self.constant else K))
+        self.evaluate(y, f, *out)
+        return out
+
     def baseline(self, mean: np.ndarray) -> np.ndarray:
         """The raw scores (..., K) of predictions: of numbers (..., 1), or of the shares of the classes."""
         return mean

@@ -13,8 +13,8 @@ from ..losses import LogLoss
 
 def _logistic(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The log loss of the second class: its score is the margin."""
-    loss, y, f = LogLoss(np.ones(2)), np.ones(m.size, np.int64), m.reshape(-1, 1)
-    return loss.value(y, f).reshape(m.shape), loss.derivatives(y, f)[0].reshape(m.shape)
+    value, slope, _ = LogLoss(np.ones(2)).evaluated(np.ones(m.size, np.int64), m.reshape(-1, 1))
+    return value.reshape(m.shape), slope.reshape(m.shape)
 
 
 def _exponential(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
