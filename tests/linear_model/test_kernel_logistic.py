@@ -12,8 +12,9 @@ from sklearn.metrics.pairwise import rbf_kernel
 
 import suffice
 from suffice.core import cost
+from suffice.fitting import solvers
 from suffice.kernels import Gaussian, Polynomial
-from suffice.linear_model import KernelLogisticRegression, kernel_logistic
+from suffice.linear_model import KernelLogisticRegression
 
 from ..laws.registry import cut_at
 
@@ -32,7 +33,7 @@ def close(a, b, tol=1e-7):
 
 @pytest.fixture(params=["newton", "lbfgs"])
 def solver(request, monkeypatch):
-    monkeypatch.setattr(kernel_logistic, "FEW", 10**9 if request.param == "newton" else 0)
+    monkeypatch.setattr(solvers, "FEW", 10**9 if request.param == "newton" else 0)
     return request.param
 
 

@@ -23,7 +23,7 @@ ALIKE = 100.0  # ratio of the largest to the smallest curvature below which no p
 class LinearScore(LossModel):
     """P scores of a row, and a loss of them. A subclass has the fields, and knows the targets of blocks."""
 
-    theta: np.ndarray  # (P, D + 1), the intercept last: its derivatives are zero if it is not fitted
+    theta: np.ndarray  # (P, D + 1), the intercept last: not fitted, its derivatives are zero
     loss: Loss
     fit_intercept: bool
     curvature: bool  # whether to sum the Hessian
@@ -105,7 +105,7 @@ class LinearScore(LossModel):
         if lowers.any():
             raised = self.squares(X, np.where(lowers, 0.0, weight)) if not lowers.all() else 0.0
             return raised - self.squares(X, np.where(lowers, -weight, 0.0))
-        out = gram_with_ones(X, weight)
+        out, M = gram_with_ones(X, weight), self.theta.shape[1]
         if not self.fit_intercept:
             out[-1] = out[:, -1] = 0.0
-        return out
+        return out[:M, :M]

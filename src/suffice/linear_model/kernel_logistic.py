@@ -21,11 +21,10 @@ from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEG
 from ..fitting import SOLVERS, ColumnRidge, Problem
 from ..fitting.descent import Descent
 from ..fitting.landmarks import Features, LandmarkLoss, Landmarks
+from ..fitting.solvers import newton_or_lbfgs
 from ..inputs import in_blocks, map_rows, open_rows, read_rows
 from ..statistics import class_totals, classes_of, weights_of_classes
 from .logistic import LogisticClassifier, LogLinear
-
-FEW = 1024  # parameters, of which the Hessian is summed; beyond, L-BFGS
 
 
 class KernelLoss(KernelEstimator, Iterative):
@@ -70,7 +69,7 @@ class KernelLoss(KernelEstimator, Iterative):
         self, data: Partitions, landmarks: Landmarks, features: Any, linear: Any, weight: float
     ) -> Self:
         """Fit a linear model of the features, by Newton's method or L-BFGS."""
-        name = "newton" if linear.theta.size <= FEW else "lbfgs"
+        name = newton_or_lbfgs(linear.theta.size)
         linear = linear.replace(curvature=name == "newton")
         strength = np.full(landmarks.root.shape[1] + 1, 1.0 / (self.C * weight))
         strength[-1] = 0.0 if self.fit_intercept else 1.0  # of what stays zero, so that Newton steps exist
@@ -198,7 +197,7 @@ class KernelLogisticRegression(LogisticClassifier, KernelLoss):
     invertible, :math:`a_{cn} = C s_n (1(y_n = c) - p(c | x_n))` at the optimum, so the coefficients of the
     classes add up to zero by themselves. Landmarks have the features of
     :class:`~suffice.kernel_approximation.Nystroem`, and a linear model of these is fitted: by Newton's method
-    (iteratively reweighted least squares), or by L-BFGS if there are more than 1024 coefficients.
+    (iteratively reweighted least squares), or by L-BFGS if there are more than 256 coefficients.
 
     References
     ----------

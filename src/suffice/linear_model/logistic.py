@@ -45,6 +45,7 @@ from ..fitting.descent import Descent
 from ..fitting.linear_algebra import times
 from ..fitting.sample import optimum_of_few
 from ..fitting.separation import margins, without_maximum
+from ..fitting.solvers import newton_or_lbfgs
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
 from ..inputs import open_rows, read_rows
 from ..losses import Loss, log_softmax, loss_of, softmax
@@ -186,8 +187,6 @@ def _block_rows(block: Any) -> float | None:
     rows = 24.0 * block.X.shape[1] * block.X.shape[0] / max(1, block.X.nnz) if sp.issparse(block.X) else 0.0
     return rows if rows > BLOCK_BYTES / max(block.row_bytes, 8.0) else None
 
-
-FEW = 256  # parameters, of which a pass with the Hessian is about as fast as some passes without
 
 SOLVERS = (
     "lbfgs",
@@ -497,7 +496,7 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
         with an l1 penalty, are Newton's method while the Hessian is small, and L-BFGS or OWL-QN beyond."""
         if self.solver != "liblinear" and not (ratio and self.solver == "saga"):
             return self.solver
-        return "newton" if size <= FEW else "lbfgs"
+        return newton_or_lbfgs(size)
 
     def _unconverged(self, progress: Any) -> str:
         begin = UNCONVERGED.get(self.solver, "").format(progress.n_iter)

@@ -184,7 +184,7 @@ class KernelMachine(KernelLoss):
     where the condition belongs to the intercept. So :math:`a_n = -C s_n L'(y_n, f(x_n) + b)` at the optimum.
     At other points, these coefficients bound the minimum from below, and half the squared norm of the
     gradient is the gap. Smooth losses are minimized by Newton's method, or by L-BFGS if there are more than
-    1024 coefficients; the others as in :class:`LinearSVC`.
+    256 coefficients; the others as in :class:`LinearSVC`.
 
     References
     ----------

@@ -35,12 +35,12 @@ from ..fitting.hinge_program import hinge_program
 from ..fitting.linear_algebra import times, transposed_times
 from ..fitting.sample import few_rows
 from ..fitting.seeding import Sample, smallest
+from ..fitting.solvers import newton_or_lbfgs
 from ..inputs import open_rows, read_rows
 from ..linear_model.precision import SparseCoefficients, line
 from ..linear_model.residuals import newton_step
 from ..statistics import Objective, class_codes, class_totals, class_weights, classes_of
 
-FEW = 1024  # parameters, of which the Hessian is summed; beyond, products with it are
 INEXACT = 0.1  # of the gradient, what conjugate gradients may leave of it
 PRODUCTS = 100  # of a Newton step, at most
 SHRINK = 0.35  # of the width of the smoothing
@@ -547,8 +547,8 @@ class LinearMachine(Iterative):
         P, M = model.theta.shape
         ridge = self._strengths(M)
         if model.squared:
-            few = P * M <= FEW
-            name = "newton" if few else "lbfgs"
+            name = newton_or_lbfgs(P * M)
+            few = name == "newton"
             strength = np.sqrt(ridge) / (self.C * total) if l1 else 0.0
             problem = SquaredHinges(
                 data,
@@ -663,7 +663,7 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
         \\frac{1}{2} ‖w‖^2 + \\frac{1}{2} (b / t)^2 + C ∑_n s_n \\max(0,\\ 1 - y_n (w^T x_n + b))^p,
 
     where p is 1 or 2, t is `intercept_scaling`, and the second term is left out without a penalty of the
-    intercept. The squared loss is minimized by Newton's method. If there are more than 1024 coefficients,
+    intercept. The squared loss is minimized by Newton's method. If there are more than 256 coefficients,
     conjugate gradients solve its steps, or L-BFGS replaces it if the penalty is l1. Of many rows and few
     coefficients, it begins at the optimum of a few of them. The hinge is smoothed, with a decreasing width;
     then a quadratic program of the rows nearest to the margin gives the optimum and a bound. Small data are
