@@ -71,7 +71,9 @@ def test_the_attack_sees_what_is_not_finite(monkeypatch):
 
     assert run(Case("KMeans", "clean"))[0] == "ok" and not is_expected("KMeans", ".extra_", False)
     plain = KMeans._fitted
-    monkeypatch.setattr(KMeans, "_fitted", lambda self, model: plain(self, model) | {"extra_": float("nan")})
+    monkeypatch.setattr(
+        KMeans, "_fitted", lambda self, progress: plain(self, progress) | {"extra_": float("nan")}
+    )
     assert run(Case("KMeans", "clean")) == ("non-finite", "['.extra_'] []")
 
 

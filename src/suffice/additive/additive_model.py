@@ -317,10 +317,7 @@ class _Additive(Iterative):
         with one_task(self):
             s = data.fold(Additive.summarize, start)
             must_have_rows(s.weight)
-            self.model_, self.statistics_ = start.estimate(s), s
-            self.__dict__.update(self._fitted(self.model_))
-            self.n_iter_ = 1
-        return self
+            return self._publish(Progress(start.estimate(s), statistics=s), n_iter_=1)
 
     def _backfit(self, start: Additive, data: Partitions) -> Self:
         """Gaussian targets: the data is read once, and the cycles are on the driver."""
@@ -384,7 +381,8 @@ class _Additive(Iterative):
         with np.errstate(over="ignore"):
             return np.broadcast_to(alpha, (D,)) / basis.scale / basis.scale / basis.scale
 
-    def _fitted(self, model: Additive) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: Additive = progress.model
         scale = model.basis.scale
         with np.errstate(over="ignore"):
             alpha = model.alpha * scale * scale * scale
@@ -750,9 +748,9 @@ class GeneralizedAdditiveModel(_Additive):
             tags.regressor_tags = RegressorTags()
         return tags
 
-    def _fitted(self, model: Additive) -> dict[str, Any]:
-        out = super()._fitted(model)
-        return out if model.classes is None else {"classes_": model.classes, **out}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        out = super()._fitted(progress)
+        return out if progress.model.classes is None else {"classes_": progress.model.classes, **out}
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:

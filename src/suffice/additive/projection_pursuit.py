@@ -359,7 +359,8 @@ class _ProjectionPursuit(Iterative):
         before = model.with_term(tried[best], np.zeros(p), alpha, choices)
         return before, model.replace(intercept=level).with_term(tried[best], fit.coef, alpha, choices)
 
-    def _fitted(self, model: ProjectionPursuit) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: ProjectionPursuit = progress.model
         directions = model.w @ model.units.T
         size = np.linalg.norm(directions, axis=1, keepdims=True)
         unit = (2.0 * REACH) ** 3

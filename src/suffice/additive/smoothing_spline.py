@@ -15,6 +15,7 @@ from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 
 from ..core.cost import afford
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
@@ -299,7 +300,8 @@ class SmoothingSpline(Regressor, OnePass):
             basis = NaturalSplines.at([seen.knots(0, self.n_knots)])
         return Spline(none, self.alpha, self.df, basis)
 
-    def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model = progress.model
         rest = model.weight - model.freedom
         gcv = model.weight * model.loss / rest**2 if rest > 1e-9 * model.weight else np.inf
         return {"alpha_": model.alpha, "df_": model.freedom, "gcv_": gcv}

@@ -17,7 +17,7 @@ from sklearn.utils import check_random_state
 
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
@@ -400,8 +400,7 @@ default='k-means++'
 
         watch = Watch(self, self.checkpoint, data)
         found = em(starts, data, tol=0.0, max_iter=self.max_iter, converged=converged, watch=watch)
-        self._publish(found)
-        self.trace_ = -self.trace_
+        self._publish(found, trace_=-np.array(found.trace))
         s = data.fold(CentroidModel.summarize, self.model_)
         self.inertia_ = s.inertia
         warn_of_fewer(int(np.count_nonzero(s.weight)), self.n_clusters, "n_clusters")
@@ -474,8 +473,8 @@ default='k-means++'
                     f"{int(bad.argmax())} are not: use suffice.preprocessing.OrdinalEncoder."
                 )
 
-    def _fitted(self, model: CentroidModel) -> dict[str, Any]:
-        return {"cluster_centers_": model.center}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"cluster_centers_": progress.model.center}
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

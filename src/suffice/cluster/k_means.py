@@ -347,8 +347,8 @@ default='k-means++'
         if self.verbose:
             print("Initialization complete")
         watch = Watch(self, self.checkpoint, data, report=printed(tol) if self.verbose else None)
-        self._publish(lloyd(starts, data, tol, self.max_iter, watch))
-        self.trace_ = -self.trace_
+        progress = lloyd(starts, data, tol, self.max_iter, watch)
+        self._publish(progress, trace_=-np.array(progress.trace))
         self._label(source, X, data, sample_weight)
         return self
 
@@ -383,8 +383,8 @@ default='k-means++'
         seeds = random.randint(np.iinfo(np.int32).max, size=n_init)
         return tuple(Centers(SEEDINGS[self.init](data, K, int(seed))) for seed in seeds)
 
-    def _fitted(self, model: Centers) -> dict[str, Any]:
-        return {"cluster_centers_": model.center}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"cluster_centers_": progress.model.center}
 
 
 def initial_centers(values: Any, K: int, D: int) -> Centers:

@@ -14,7 +14,7 @@ from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows
 from ..core.callbacks import with_callbacks
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator
@@ -247,8 +247,8 @@ class KernelKMeans(Clusterer, KernelEstimator, Iterative):
             in_order=self.landmarks is None,
         )
         found = lloyd(starts, features, tol, self.max_iter, watch)
-        self._publish(found.replace(model=KernelCenters(landmarks, found.model)))
-        self.trace_ = -self.trace_
+        model, trace = KernelCenters(landmarks, found.model), -np.array(found.trace)
+        self._publish(found.replace(model=model), trace_=trace)
         s = features.fold(Centers.summarize, found.model)
         self.inertia_ = s.inertia
         warn_of_fewer(int(np.count_nonzero(s.weight)), self.n_clusters, "n_clusters")
@@ -256,5 +256,5 @@ class KernelKMeans(Clusterer, KernelEstimator, Iterative):
             self.labels_ = self.predict(X)
         return self
 
-    def _fitted(self, model: KernelCenters) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
         return {}

@@ -6,7 +6,6 @@ algorithms", 1995.
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Iterator
 from dataclasses import dataclass
 from itertools import count
@@ -14,7 +13,6 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows, dense
@@ -254,9 +252,7 @@ default='k-means++'
 
         watch = Watch(self, None, data, report=report if self.verbose else None).limited(n_steps)
         state = watch.loop(step, Steps(start, total=np.zeros(self.n_clusters)))
-        with warnings.catch_warnings():  # all passes were made
-            warnings.simplefilter("ignore", ConvergenceWarning)
-            self._publish(state)
+        self._publish(state)
         self._keep(state, state.n_iter)
         self.n_iter_ = int(np.ceil(state.n_iter * size / n))
         self.inertia_ = state.average * n
@@ -300,10 +296,13 @@ default='k-means++'
             model, total = reassigned(model, total, self.reassignment_ratio, rows)
             since = 0
         self._keep(Steps(model, statistics=s, total=total, since=since), steps + 1)
-        self.__dict__.update(self._fitted(model), model_=model, statistics_=s, inertia_=s.inertia)
+        self._publish(Progress(model, statistics=s), inertia_=s.inertia)
         if self.compute_labels and source.in_memory:
             self.labels_ = self.predict(X)
         return self
+
+    def _unconverged(self, progress: Progress) -> str:
+        return ""  # all passes were made
 
     def _first(self, X: Any, data: Partitions, n: int, random: np.random.RandomState) -> Centers:
         """The initial centres: the best of several, for a sample of the rows."""

@@ -202,7 +202,7 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
         names = [name for name, *_ in chosen]
         results = shared.sharing.together(fits, forgive=False, names=names)
         self.n_passes_ = shared.sharing.n_passes
-        return self._publish(chosen, results)
+        return self._set_fitted(chosen, results)
 
     def _learn_columns(self, X: Any) -> None:
         """The columns of each transformer, and those that remain, as scikit-learn keeps them."""
@@ -214,7 +214,7 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
         }
         self._validate_remainder(X)
 
-    def _publish(self, chosen: list[Any], results: list[tuple[Any, Reader]]) -> Reader:
+    def _set_fitted(self, chosen: list[Any], results: list[tuple[Any, Reader]]) -> Reader:
         """Set the fitted attributes."""
         self._update_fitted_transformers([transformer for transformer, _ in results])
         readers = tuple(reader for _, reader in results)

@@ -75,7 +75,7 @@ class Watch:
                 if self.report is not None:
                     self.report(progress)
                 saves.offer(progress)
-        return progress if progress.stopped_because else progress.replace(stopped_because="max_iter")
+        return progress if progress.stopped_because else progress.replace(stopped_because=self.limited_by)
 
     @contextmanager
     def recorded(self, progress: P) -> Iterator[tuple[P, Callable[[P], bool]]]:
@@ -136,8 +136,8 @@ class Watch:
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         """Fitted attributes of the estimator, as if the fit had stopped here."""
-        model = self.as_model(progress.model)
-        return {**self.estimator._fitted(model), "model_": model}
+        progress = progress.replace(model=self.as_model(progress.model))
+        return {**self.estimator._fitted(progress), "model_": progress.model}
 
     def _fit(self) -> str:
         """Identity of the fit: a checkpoint of another fit must not be continued."""

@@ -283,10 +283,10 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.reconstruction_err_ = float(np.sqrt(2.0 * max(self.statistics_.loss, 0.0)))
         return self
 
-    def _fitted(self, model: Concepts) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
         kernel, root, keep, unit = self._found
-        W, V = np.zeros((2, len(keep), model.W.shape[1]))
-        result = model.normalized(kernel)
+        W, V = np.zeros((2, len(keep), progress.model.W.shape[1]))
+        result = progress.model.normalized(kernel)
         W[keep], V[keep] = result.W * root / unit, result.V / root * unit
         return {"concept_weights_": W, "embedding_": V, "_rows": self._rows, "_kernel": self._kernel}
 

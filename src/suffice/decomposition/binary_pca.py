@@ -533,17 +533,14 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
 
         return watch.limited(self.max_iter).loop(step, Progress(start))
 
-    def _fitted(self, model: BinaryFactors) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: BinaryFactors = progress.model
         return {
             "components_": np.ascontiguousarray(model.loadings.T),
             "intercept_": model.intercept,
             "n_parameters_": model.coefficients.size,
+            "loglike_": float(progress.trace[-1]),
         }
-
-    def _publish(self, progress: Progress) -> Self:
-        super()._publish(progress)
-        self.loglike_ = float(progress.trace[-1])
-        return self
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

@@ -210,8 +210,8 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             turn = np.linalg.svd(scaled / (np.abs(scaled).max(initial=0.0) or 1.0), full_matrices=False)[2].T
         return RotatedLoadings(L @ turn, turn.T, np.eye(L.shape[1]))
 
-    def _fitted(self, model: Mixture) -> dict[str, Any]:
-        family: Any = model.component
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        family: Any = progress.model.component
         found = self._rotated(family.loadings[0], family.noise[0])
         sign = signs(found.loadings.T) if len(found.loadings) else np.ones(found.loadings.shape[1])
         loadings, phi = found.loadings * sign, found.factor_covariance * np.outer(sign, sign)
@@ -523,10 +523,10 @@ class FactorAnalysis(FactorModel):
             return plain
         return rotate_loadings(plain.loadings, self.rotation, target=self.rotation_target)
 
-    def _fitted(self, model: Mixture) -> dict[str, Any]:
-        family: Any = model.component
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        family: Any = progress.model.component
         D, K = family.loadings.shape[1:]
-        found = super()._fitted(model)
+        found = super()._fitted(progress)
         if self.factor_covariance == "free":  # whose signs are those of the identity
             free = self._rotated(family.loadings[0], family.noise[0])
             found |= {"components_": free.loadings.T, "factor_covariance_": free.factor_covariance}
@@ -656,8 +656,8 @@ class ProbabilisticPCA(FactorModel):
         K = self._components(D, D - 1, D - 1)
         return FactorGaussian.start(1, D, K, isotropic=True, update=self.solver, alpha=self.alpha)
 
-    def _fitted(self, model: Mixture) -> dict[str, Any]:
-        family: Any = model.component
-        found, noise = super()._fitted(model), float(family.noise[0, 0])
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        family: Any = progress.model.component
+        found, noise = super()._fitted(progress), float(family.noise[0, 0])
         variance = (found["components_"] ** 2).sum(axis=1) + noise
         return {**found, "noise_variance_": noise, "explained_variance_": variance}

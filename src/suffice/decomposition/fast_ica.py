@@ -474,12 +474,6 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             raise ValueError(f"w_init has invalid shape -- should be {(K, K)}; got {W.shape}.")
         return W
 
-    def _publish(self, progress: Progress) -> Self:
-        super()._publish(progress)
-        if self.algorithm == "deflation":
-            self.n_iter_ = progress.model.longest
-        return self
-
     def _unconverged(self, progress: Progress) -> str:
         return (
             "FastICA did not converge. Consider increasing tolerance or the maximum number of iterations. It "
@@ -500,13 +494,15 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
                 ConvergenceWarning,
             )
 
-    def _fitted(self, model: Unmixing) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: Unmixing = progress.model
+        fitted: dict[str, Any] = {"n_iter_": model.longest} if self.algorithm == "deflation" else {}
         if not self.whiten:
-            return {"components_": model.W, "mixing_": np.linalg.pinv(model.W)}
+            return fitted | {"components_": model.W, "mixing_": np.linalg.pinv(model.W)}
         components, whitening = model.W @ model.whitening, model.whitening
         N = model.total
         scaled = components if self.whiten == "unit-variance" else components / np.sqrt(N)
-        return {
+        return fitted | {
             "components_": scaled,
             "mixing_": np.linalg.pinv(scaled),
             "mean_": model.mean,

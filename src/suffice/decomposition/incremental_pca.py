@@ -11,8 +11,8 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.loop import Progress
 from ..estimator.parameters import AT_LEAST_1
-from ..statistics import Factor, Moments
 from .pca import PCA, PrincipalAxes
 
 
@@ -154,8 +154,9 @@ class IncrementalPCA(PCA):
                 self.statistics_ = before
             raise
 
-    def _fitted(self, model: PrincipalAxes, s: Moments | Factor) -> dict[str, Any]:
-        fitted = super()._fitted(model, s)
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
+        fitted = super()._fitted(progress)
         unused = ("n_samples_", "loadings_", "variable_contributions_")
         return {name: value for name, value in fitted.items() if name not in unused} | {
             "var_": model.spread * (s.weight - 1.0) / s.weight,

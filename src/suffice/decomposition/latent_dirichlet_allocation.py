@@ -6,7 +6,6 @@ Dirichlet allocation", 2010; Li ch. 20. Each pass sums the words that are expect
 
 from __future__ import annotations
 
-import warnings
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
@@ -17,7 +16,6 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import digamma, gammaln
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
@@ -498,8 +496,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         check_parameters(self)
         self.n_features_in_ = len(word)
         model = self._start(np.random.RandomState(0)).replace(word=word, eta=np.zeros(len(word)))
-        self.__dict__.update(self._fitted(model), model_=model)
-        return self
+        return self._publish(Progress(model))
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("rounding" if self._solver() == "variational" else "approximate")
@@ -531,9 +528,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             watch = Watch(self, self.checkpoint, data, as_model=lambda draw: draw.model(start), in_order=True)
             drawn = gibbs(start, data, seed, self.max_iter, watch)
             s = TopicCounts(0.0, *drawn.statistics)
-            with warnings.catch_warnings():  # a sampler that has made its sweeps is finished
-                warnings.simplefilter("ignore", ConvergenceWarning)
-                self._publish(drawn.replace(model=drawn.model.model(start), statistics=s))
+            self._publish(drawn.replace(model=drawn.model.model(start), statistics=s))
             self.bound_ = _perplexity(self.trace_[-1]) if len(self.trace_) else np.inf
             return self
         watch = Watch(self, self.checkpoint, data, in_order=solver == "online")
@@ -544,13 +539,14 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             rate = Rate(self.learning_decay, self.learning_offset)
             progress = online(start, data, self.batch_size, rate, self._has_converged, self.max_iter, watch)
             self.n_batch_iter_ = progress.steps
-        with warnings.catch_warnings():
-            if self.tol is None:  # all passes were to be made
-                warnings.simplefilter("ignore", ConvergenceWarning)
-            self._publish(progress)
+        self._publish(progress)
         bound, length = data.fold(bounds_of, self.model_) + [self.model_.expected[2], 0.0]
         self.bound_ = _perplexity(bound / (length or 1.0))
         return self
+
+    def _unconverged(self, progress: Progress) -> str:
+        """Of a fit whose passes were not all to be made."""
+        return "" if self._solver() == "gibbs" or self.tol is None else super()._unconverged(progress)
 
     def _has_converged(self, trace: tuple[float, ...]) -> bool:
         """Whether the bound per word, or the perplexity if it is evaluated, has converged in this pass."""
@@ -592,14 +588,12 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         data = open_rows(self, X, None, sample_weight, reset=first, block_rows=self._block_rows)
         if first:
             self.n_batch_iter_ = 0
-            self.model_ = self._start(check_random_state(self.random_state))
-        rate, model = Rate(self.learning_decay, self.learning_offset), self.model_
+            self._publish(Progress(self._start(check_random_state(self.random_state))))
+        rate, model, s = Rate(self.learning_decay, self.learning_offset), self.model_, self.statistics_
         for rows in _batches(data, self.batch_size):
             self.n_batch_iter_ += 1
-            model, self.statistics_ = improved(model, rows, rate, self.n_batch_iter_, self.total_samples)
-        self.model_ = model
-        self.__dict__.update(self._fitted(model))
-        return self
+            model, s = improved(model, rows, rate, self.n_batch_iter_, self.total_samples)
+        return self._publish(Progress(model, statistics=s))
 
     # --- how it is fitted ---------------------------------------------------------------------------------
 
@@ -639,7 +633,9 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         sums = 8.0 * self.n_components * block.X.shape[1]
         return max(BLOCK_BYTES, 4.0 * sums) / max(block.row_bytes, 8.0)
 
-    def _fitted(self, model: Topics) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: Topics = progress.model
+
         def brief(prior: np.ndarray, given: Any) -> Any:
             return prior if np.ndim(given) or isinstance(given, str) else float(prior[0])
 

@@ -722,8 +722,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             return data.fold(random_rows, K, scale, seed).factors, H
         return by_singular_axes(data, look.weight, D, K, mean, self.init or "nndsvda", random)
 
-    def _fitted(self, model: Any) -> dict[str, Any]:
-        return {"components_": model.H, "n_components_": len(model.H)}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"components_": progress.model.H, "n_components_": len(progress.model.H)}
 
     def fit_transform(
         self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None

@@ -18,6 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import dense
 from ..core.cost import afford
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -245,7 +246,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         self = cls(n_components)
         self.n_features_in_ = D
         s = Moments.of_covariance(covariance, mean, D + 1.0)  # any number of rows that allows D components
-        return self._publish(self._start(None), s)
+        return self._publish(self._estimated(self._start(None), s))
 
     def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         if sp.issparse(X) and self.svd_solver in ("full", "randomized"):
@@ -266,7 +267,8 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         rows = self.svd_solver == "full" or (self.svd_solver != "covariance_eigh" and D > 1000)
         return PrincipalAxes(np.zeros(D), np.zeros((0, D)), np.zeros(0), np.zeros(D), rows)
 
-    def _fitted(self, model: PrincipalAxes, s: Moments | Factor) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         K, total = self._count(model, float(s.weight)), model.spread.sum()
         axes, variance = _completed(model.axes, K), _padded(model.variance, K)
         left = min(int(np.ceil(s.weight)), len(model.mean)) - K

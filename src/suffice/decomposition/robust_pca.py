@@ -363,7 +363,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         watch = Watch(self, self.checkpoint, data, grows=True)
         return watch.limited(self.max_iter).loop(step, Descent(start))
 
-    def _fitted(self, model: Pursuit) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: Pursuit = progress.model
         return {
             "components_": model.axes,
             "singular_values_": model.scale * model.value,

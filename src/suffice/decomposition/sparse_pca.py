@@ -20,6 +20,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.callers import warn
 from ..core.cost import afford
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -372,7 +373,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         many."""
         self = cls(**params)
         self.n_features_in_ = len(covariance)
-        return self._publish(self._start(None), Moments.of_covariance(covariance, mean, 2.0))
+        s = Moments.of_covariance(covariance, mean, 2.0)
+        return self._publish(self._estimated(self._start(None), s))
 
     def _start(self, data: Partitions | None, classes: Any = None) -> SparseAxes:
         D = self.n_features_in_
@@ -395,7 +397,8 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         ends = float(self.tol), int(self.max_iter)
         return SparseAxes(np.zeros(D), V, self.criterion, *penalties, *ends, started=started)
 
-    def _fitted(self, model: SparseAxes, s: Moments) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         length = np.linalg.norm(model.V, axis=1)
         components = model.V / np.where(length > 0, length, 1.0)[:, None]
         components = components * signs(components)[:, None] + 0.0  # no -0.0

@@ -14,6 +14,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.cost import afford
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -146,14 +147,16 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         """Whitening of a known covariance."""
         self = cls(kind)
         self.n_features_in_ = len(covariance)
-        return self._publish(self._start(None), Moments.of_covariance(covariance, mean, 2.0))
+        s = Moments.of_covariance(covariance, mean, 2.0)
+        return self._publish(self._estimated(self._start(None), s))
 
     def _start(self, data: Partitions | None, classes: Any = None) -> WhiteningMatrix:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "reduce them first, by TruncatedSVD.")
         return WhiteningMatrix(np.zeros(D), np.zeros((0, D)), np.zeros((D, 0)), self.kind)
 
-    def _fitted(self, model: WhiteningMatrix, s: Moments) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: WhiteningMatrix = progress.model
         rank = round(float((model.W * model.V.T).sum()))  # the trace of a projection
         return {"whitening_": model.W, "dewhitening_": model.V, "mean_": model.mean, "rank_": rank}
 

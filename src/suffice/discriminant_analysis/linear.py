@@ -17,6 +17,7 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.callers import warn
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
@@ -70,10 +71,10 @@ class Discriminant(GenerativeClassifier):
         if self.shrinkage == "auto":  # needs fourth moments about the means, so one more pass
             self._fourth_moments = data.fold(_fourth_moments, start, s.component).value
         elif self.covariance_estimator is not None:
-            self._estimates = self._estimated(start, data)
-        self._publish(start, s)
+            self._estimates = self._by_estimator(start, data)
+        self._publish(self._estimated(start, s))
 
-    def _estimated(self, start: Labelled, data: Partitions) -> np.ndarray:
+    def _by_estimator(self, start: Labelled, data: Partitions) -> np.ndarray:
         """Covariances of the classes by `covariance_estimator`, and last that of all rows: (K + 1, D, D)."""
         rows = data.gather("use shrinkage, which does not need all rows of a class at once.")
         if (rows.weight != 1.0).any():
@@ -102,10 +103,10 @@ class Discriminant(GenerativeClassifier):
             )
         return super().partial_fit(X, y, classes, sample_weight)
 
-    def _publish(self, start: Labelled, s: Any) -> Any:
+    def _estimated(self, start: Labelled, s: Any) -> Progress:
         if len(start.classes) < 2:
             raise ValueError("The number of classes has to be greater than one; got 1 class.")
-        return super()._publish(start, s)
+        return super()._estimated(start, s)
 
     def _class_covariances(self, s: Any) -> np.ndarray:
         """Maximum likelihood covariances, with shrinkage, (K, D, D)."""
@@ -312,7 +313,8 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     intercept_: Annotated[np.ndarray, "(K,) or (1,)"]
     _max_components: int
 
-    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         K, D = s.component.mean.shape
         most = min(K - 1, D)
         count = most if self.n_components is None else self.n_components

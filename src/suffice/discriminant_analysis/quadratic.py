@@ -10,9 +10,10 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
-from ..families import FullGaussian, Labelled
+from ..families import FullGaussian
 from ..fitting.linear_algebra import signs
 from .linear import Discriminant
 
@@ -123,7 +124,8 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     scalings_: Annotated[list[np.ndarray], "K of (R_k,)"]
     rotations_: Annotated[list[np.ndarray], "K of (D, R_k)"]
 
-    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         covariances = self._class_covariances(s)
         scalings, rotations = [], []
         for c, C, n in zip(model.classes, covariances, s.weight, strict=True):

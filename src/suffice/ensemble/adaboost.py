@@ -406,7 +406,7 @@ class AdaBoostClassifier(Classifier, Members, Boosting):
             grows=True,
         )
         state = watch.loop(step, Progress(Rounds()))
-        return self._publish(state.replace(model=as_model(state.model)))
+        return self._publish(state.replace(model=as_model(state.model), statistics=self.statistics_))
 
     def _trees(self, X: Any, data: Partitions) -> TreeLearner:
         base = clone(self.estimator_)
@@ -444,9 +444,11 @@ class AdaBoostClassifier(Classifier, Members, Boosting):
             return discrete(winner, sums, self.learning_rate)
         return confidence_rated(winner, sums, self.learning_rate, self._total)
 
-    def _fitted(self, model: AdaBoost) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: AdaBoost = progress.model
         no_bound = self.algorithm == "real" and len(model.classes) > 2
         return {
+            **super()._fitted(progress),
             "n_classes_": len(model.classes),
             "estimator_weights_": model.weight,
             "estimator_errors_": model.error,

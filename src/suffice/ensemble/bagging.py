@@ -387,7 +387,7 @@ class BaseBagging(Members, Estimator):
         for name in ("oob_score_", self._out_of_bag):  # of all members
             self.__dict__.pop(name, None)
 
-    def _fitted(self, model: Bagging) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
         return {}
 
     @property

@@ -524,12 +524,12 @@ class TreeBoosting(TreeGrower):
         def step(state: Progress) -> Progress:
             state = boosting.step(state)
             if score is not None:
-                self._publish(state, as_model(state.model))
+                self._publish_stages(state, as_model(state.model))
                 *losses, (train, out, _) = state.model.losses
                 losses = [(*before[:2], np.inf if i == 0 else before[2]) for i, before in enumerate(losses)]
                 state = state.replace(model=state.model.replace(losses=(*losses, (train, out, -score()))))
             if monitor is not None:
-                self._publish(state, as_model(state.model))
+                self._publish_stages(state, as_model(state.model))
                 if monitor(state.n_iter - 1, self, {}):
                     return state.replace(stopped_because="monitor")
             losses = np.array(state.model.losses)[:, 2 if by_validation else 0]
@@ -540,13 +540,13 @@ class TreeBoosting(TreeGrower):
             self, self.checkpoint, data, n_stages, as_model=as_model, in_order=draws is not None,
             limited_by=self._limited_by, grows=True,
         )  # fmt: skip
-        self.__dict__.update(fitted, statistics_=start.target, do_early_stopping_=stopping)
-        state = Progress(Stages())
+        self.__dict__.update(fitted, do_early_stopping_=stopping)
+        state = Progress(Stages(), statistics=start.target)
         if earlier is not None:
             so_far = Stages(tuple(earlier.forest), tuple(map(tuple, self.losses_.tolist())))
-            state = Progress(so_far, tuple(self.losses_[1:, 0].tolist()))
+            state = state.replace(model=so_far, trace=tuple(self.losses_[1:, 0].tolist()))
         state = watch.loop(step, state)
-        return self._publish(state, as_model(state.model))
+        return self._publish_stages(state, as_model(state.model))
 
     def _score_of(self, data: Partitions, start: Start, held_out: Any) -> Any:
         """A function that scores the model so far on rows for validation; None for their loss."""
@@ -557,8 +557,8 @@ class TreeBoosting(TreeGrower):
         if n < self.model_.n_stages:
             forest = self.model_.forest.first(n * len(self.model_.baseline))
             losses = tuple(map(tuple, self.losses_[: n + 1].tolist()))
-            state = Progress(Stages(tuple(forest), losses), tuple(self.losses_[1 : n + 1, 0].tolist()))
-            self._publish(state.replace(stopped_because="max_iter"), self.model_.replace(forest=forest))
+            state = Progress(Stages(tuple(forest), losses), (), self.statistics_, self._limited_by)
+            self._publish_stages(state, self.model_.replace(forest=forest))
 
     def _baseline(self, targets: Targets, rows: Partitions, loss: Loss, bins: FeatureBins) -> np.ndarray:
         """The best constant raw scores."""
@@ -566,15 +566,17 @@ class TreeBoosting(TreeGrower):
             return loss.baseline(targets.mean)
         return Leaves(bins, None, targets.weight_unit).quantiles(rows, loss.level, targets.n_rows)
 
-    def _publish(self, state: Progress, model: BoostedTrees) -> Self:
-        self.model_, self.losses_ = model, np.array(state.model.losses)
-        self.converged_ = state.stopped_because == "tolerance"
-        self.stopped_because_ = state.stopped_because.replace("max_iter", self._limited_by)
-        self.__dict__.update(self._fitted(model))
-        return self
+    def _publish_stages(self, state: Progress, model: BoostedTrees) -> Self:
+        """The trace is the first column of `losses_`."""
+        return self._publish(
+            Progress(model, statistics=state.statistics),
+            losses_=np.array(state.model.losses),
+            converged_=state.converged,
+            stopped_because_=state.stopped_because,
+        )
 
-    def _fitted(self, model: BoostedTrees) -> dict[str, Any]:
-        return {"n_trees_per_iteration_": len(model.baseline)}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"n_trees_per_iteration_": len(progress.model.baseline)}
 
     def _score_trees(self) -> tuple[list[Tree], np.ndarray]:
         """Trees whose values add up to the raw scores, and what is added to them."""

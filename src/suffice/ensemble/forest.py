@@ -193,7 +193,7 @@ class RandomForest(Members, TreeGrower):
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):  # of all trees
             self.__dict__.pop(name, None)
 
-    def _fitted(self, model: Forest) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
         return {}
 
     def _growth(self, p: Prepared, rows: Partitions, draws: Draws) -> tuple[Callable[[int], Tree], int]:

@@ -11,6 +11,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..core.callbacks import with_callbacks
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
@@ -21,7 +22,7 @@ from ..statistics.bins import FeatureBins
 from ..tree.base import MAX_BINS, TreeGrower
 from ..tree.cart import DecisionTreeRegressor
 from ..tree.targets import NumberTarget
-from .boosting import BoostedTrees, BoostingClassifier, BoostingRegressor, CartLearner, TreeBoosting
+from .boosting import BoostingClassifier, BoostingRegressor, CartLearner, TreeBoosting
 from .newton import Weights
 from .weak_learners import Members, Passed, feature_names, packed, unpacked
 
@@ -114,8 +115,8 @@ class ExactBoosting(Members, TreeBoosting):
             return np.zeros(loss.n_outputs)
         return super()._baseline(targets, rows, loss, bins)
 
-    def _fitted(self, model: BoostedTrees) -> dict[str, Any]:
-        return {**super()._fitted(model), "n_estimators_": model.n_stages}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {**super()._fitted(progress), "n_estimators_": progress.model.n_stages}
 
     @property
     def _scores(self) -> np.ndarray:

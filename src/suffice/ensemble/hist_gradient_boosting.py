@@ -10,6 +10,7 @@ import numpy as np
 from sklearn.metrics import check_scoring
 
 from ..core.callbacks import with_callbacks
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, key_of
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Interval, RealNotInt, StrOptions, seed_of
@@ -18,7 +19,7 @@ from ..losses import Loss, loss_of
 from ..statistics.bins import FeatureBins
 from ..tree.base import TreeGrower
 from ..tree.growth import NO_LIMIT, Limits
-from .boosting import BoostedTrees, BoostingClassifier, BoostingRegressor, NewtonLearner, TreeBoosting
+from .boosting import BoostingClassifier, BoostingRegressor, NewtonLearner, TreeBoosting
 from .newton import Weights
 from .stages import Start
 
@@ -190,8 +191,8 @@ class HistBoosting(TreeBoosting):
             out[i, list(group)] = True
         return out
 
-    def _fitted(self, model: BoostedTrees) -> dict[str, Any]:
-        return {**super()._fitted(model), "n_iter_": model.n_stages}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {**super()._fitted(progress), "n_iter_": progress.model.n_stages}
 
     @property
     def train_score_(self) -> np.ndarray:

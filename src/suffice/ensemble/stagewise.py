@@ -381,13 +381,7 @@ class ForwardStagewise(Boosting):
             )
 
         watch = Watch(self, self.checkpoint, data, self.n_estimators, limited_by="n_estimators", grows=True)
-        self.statistics_ = float(weight)
-        return self._publish(watch.loop(step, Progress(Stagewise())))
-
-    def _publish(self, progress: Progress) -> Self:
-        super()._publish(progress)
-        self.train_score_ = self.trace_
-        return self
+        return self._publish(watch.loop(step, Progress(Stagewise(), statistics=float(weight))))
 
     def _must_be_fit_for(self, loss: TermLoss) -> None:
         right = is_classifier(self.estimator_) if loss.labels else is_regressor(self.estimator_)
@@ -400,8 +394,9 @@ class ForwardStagewise(Boosting):
     def _classes(self, data: Partitions) -> np.ndarray | None:
         return None
 
-    def _fitted(self, model: Stagewise) -> dict[str, Any]:
-        return {"estimator_weights_": np.array(model.coefficient)}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        weights, trace = np.array(progress.model.coefficient), np.array(progress.trace)
+        return {**super()._fitted(progress), "estimator_weights_": weights, "train_score_": trace}
 
     @property
     def estimators_(self) -> list[Any]:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -195,15 +195,14 @@ class Boosting(Iterative):
 
     def _shorten(self) -> None:
         if (n := self.n_estimators) < self.n_iter_:
-            self._publish(Progress(self.model_.first(n), tuple(self.trace_[:n]), stopped_because="max_iter"))
+            shorter = self.model_.first(n), tuple(self.trace_[:n]), self.statistics_, "n_estimators"
+            self._publish(Progress(*shorter))
 
-    def _publish(self, progress: Progress) -> Self:
-        self.__dict__.update(self._fitted(progress.model))
-        self.model_ = progress.model
-        self.trace_, self.n_iter_ = np.array(progress.trace), progress.n_iter
-        self.converged_ = progress.stopped_because not in ("max_iter", "callback")
-        self.stopped_because_ = progress.stopped_because.replace("max_iter", "n_estimators")
-        return self
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"converged_": progress.stopped_because not in ("", "n_estimators", "callback")}
+
+    def _unconverged(self, progress: Progress) -> str:
+        return ""  # as many members as were asked for
 
 
 # --- trees ---------------------------------------------------------------------------------------------

@@ -30,6 +30,7 @@ from .keywords import advised
 from .parameters import check_parameters
 from .storing import Storable
 
+COURSE = ("trace_", "n_iter_", "converged_", "stopped_because_")  # fitted attributes of iterations
 FITS = {"fit", "partial_fit", "fit_transform", "fit_predict"}
 COMPUTATIONS = {*FITS, *ANSWERS, "decode", "inverse_transform", "sample", "score"}
 
@@ -141,6 +142,30 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """Reduce a fit that serves all values of the parameters in `one_fit` to its own values."""
         raise NotImplementedError
 
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        """The fitted attributes that follow from the model and the sums, beside `model_` itself."""
+        raise NotImplementedError
+
+    def _publish(self, progress: Progress, **more: Any) -> Self:
+        """Set the fitted attributes: those of a progress, and more that it does not have."""
+        fitted = {"model_": progress.model, "statistics_": progress.statistics}
+        if progress.stopped_because:  # of a loop
+            course = np.array(progress.trace), progress.n_iter, progress.converged, progress.stopped_because
+            fitted |= dict(zip(COURSE, course, strict=True))
+        fitted |= {**self._fitted(progress), **more}  # which may refuse: then nothing is set
+        derived = [name for name in vars(self) if isinstance(vars(type(self)).get(name), Derived)]
+        for name in (*derived, *COURSE):  # of the fit before
+            self.__dict__.pop(name, None)
+        self.__dict__.update(fitted)
+        ended = progress.stopped_because in ("", "tolerance", "callback")
+        if not ended and (message := self._unconverged(progress)):
+            warn(message, ConvergenceWarning)
+        return self
+
+    def _unconverged(self, progress: Progress) -> str:
+        """The warning if the fit did not converge; "" if none is due."""
+        return ""
+
     def _guarantee(self) -> Guarantee:
         """What a fit with these parameters guarantees: what its solver declares, or a subclass."""
         solver = SOLVERS.get(getattr(self, "solver", ""))
@@ -223,29 +248,16 @@ ADVICE = {
 class Iterative(Estimator):
     """Base class of estimators fitted by iterations."""
 
+    trace_: np.ndarray
+    n_iter_: Any
+    converged_: bool
+    stopped_because_: str
     iterates: ClassVar[bool] = True
 
     # What to do if max_iter is reached: the words of scikit-learn, where it warns too.
     max_iter_advice: ClassVar[str] = "Raise max_iter or tol, and look at trace_."
 
-    def _fitted(self, model: Any) -> dict[str, Any]:
-        """The fitted attributes, from the model."""
-        raise NotImplementedError
-
-    def _publish(self, progress: Progress) -> Self:
-        self.__dict__.update(self._fitted(progress.model))
-        self.model_ = progress.model
-        self.statistics_ = progress.statistics
-        self.trace_ = np.array(progress.trace)
-        self.n_iter_: Any = progress.n_iter
-        self.converged_ = progress.converged
-        self.stopped_because_ = progress.stopped_because
-        if not progress.converged and progress.stopped_because != "callback":
-            warn(self._unconverged(progress), ConvergenceWarning)
-        return self
-
     def _unconverged(self, progress: Progress) -> str:
-        """The warning if the fit did not converge."""
         return (
             f"{type(self).__name__} did not converge: it stopped after {progress.n_iter} "
             f"iterations because of {progress.stopped_because}. "
@@ -262,10 +274,6 @@ class OnePass(Estimator):
 
     def _start(self, data: Partitions, classes: Any = None) -> Model:
         """The initial model, whose `summarize` is folded."""
-        raise NotImplementedError
-
-    def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
-        """The fitted attributes, from the model and the sum."""
         raise NotImplementedError
 
     @with_callbacks
@@ -292,23 +300,16 @@ class OnePass(Estimator):
     def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         data = open_rows(self, X, y, sample_weight, block_rows=self._block_rows)
         start = self._start(data, classes)
-        self._publish(start, self._summary(start, data))
+        self._publish(self._estimated(start, self._summary(start, data)))
 
     def _summary(self, start: Any, data: Partitions) -> Any:
         """The sum over the data."""
         return data.fold(type(start).summarize, start)
 
-    def _publish(self, start: Any, s: Any) -> Self:
+    def _estimated(self, start: Any, s: Any) -> Progress:
+        """The model estimated from the sum."""
         must_have_rows(s.weight)
-        model = start.estimate(s)
-        return self._set(model, s, self._fitted(model, s))  # which may refuse: then nothing is set
-
-    def _set(self, model: Any, s: Any, fitted: dict[str, Any]) -> Self:
-        self.model_, self.statistics_ = model, s
-        for name in [name for name in vars(self) if isinstance(vars(type(self)).get(name), Derived)]:
-            del self.__dict__[name]
-        self.__dict__.update(fitted)
-        return self
+        return Progress(start.estimate(s), statistics=s)
 
     def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """`partial_fit`: the sum so far plus the sum over these rows."""
@@ -322,4 +323,4 @@ class OnePass(Estimator):
                 f"classes={classes!r} is not the same as on last call to partial_fit, was: {known.tolist()}."
             )
         start = self._start(data, known)
-        return self._publish(start, self.statistics_ + self._summary(start, data))
+        return self._publish(self._estimated(start, self.statistics_ + self._summary(start, data)))

@@ -17,6 +17,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.cost import afford
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.parameters import FINITE, POSITIVE, Numbers, StrOptions
@@ -250,11 +251,12 @@ class BayesianLinearRegression(LeastSquares):
         options = 0.0, self.fit_intercept, False, copy(self.prior_mean), copy(prior), noise, learns
         return GaussianWeights(np.zeros((1, D)), np.zeros(1), *options)
 
-    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         must_have_one_target(model, s)
         self._flat_target = True
         return {
-            **super()._fitted(model, s),
+            **super()._fitted(progress),
             "covariance_": np.linalg.inv(model.precision),
             "prior_precision_": model.prior_precision,
             "noise_precision_": float(model.noise_precision),

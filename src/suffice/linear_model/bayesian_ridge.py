@@ -14,6 +14,7 @@ from scipy.linalg import eigh
 from scipy.special import xlogy
 
 from ..core.cost import afford
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, POSITIVE
@@ -272,11 +273,12 @@ class BayesianRidge(LeastSquares):
             tol=float(self.tol),
         )
 
-    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         must_have_one_target(model, s)
         self._flat_target = True
         return {
-            **super()._fitted(model, s),
+            **super()._fitted(progress),
             "alpha_": model.noise_precision,
             "lambda_": model.prior_precision,
             "sigma_": model.covariance,

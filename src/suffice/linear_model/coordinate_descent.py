@@ -25,7 +25,7 @@ from sklearn.utils.metaestimators import available_if
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
-from ..core.loop import one_task
+from ..core.loop import Progress, one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics, tree_sum
@@ -402,7 +402,8 @@ class _Penalised(LeastSquares):
         options = self.fit_intercept, self.positive, l1_ratio, self.tol, self.max_iter
         return ElasticNetModel(np.zeros((1, D)), np.zeros(1), alpha, *options)
 
-    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         enough = self.tol * np.diag(model.square(s))[model.coef.shape[1] :] / s.weight
         if (model.gap > enough).any():
             warn(
@@ -413,7 +414,7 @@ class _Penalised(LeastSquares):
             )
         one = len(model.coef) == 1  # flat for a column of targets too
         return {
-            **super()._fitted(model, s),
+            **super()._fitted(progress),
             "coef_": model.coef[0] if one else model.coef,
             "n_iter_": int(model.n_iter[0]) if one else model.n_iter.tolist(),
             "dual_gap_": float(model.gap[0]) if one else model.gap,
@@ -564,10 +565,10 @@ class ElasticNet(_Penalised):
         """
         return super().fit(X, y, sample_weight)
 
-    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
         if np.ndim(self.precompute):
-            self._check_gram(model, s)
-        return super()._fitted(model, s)
+            self._check_gram(progress.model, progress.statistics)
+        return super()._fitted(progress)
 
     def _check_gram(self, model: Any, s: Moments) -> None:
         """Compare a Gram matrix from the caller with that of the rows, which is the one that is used."""
@@ -896,7 +897,8 @@ class ElasticNetCV(_Penalised):
             examples = (X, y) if source.in_memory and source.table is None else ()
             folds = Folds.of(data, 5 if self.cv is None else self.cv, *examples, **for_splitter)
             start = start.replace(trained=folds.trained, tested=folds.tested)
-            self._publish(start, data.map(Folds.number, folds).fold(Paths.summarize, start))
+            s = data.map(Folds.number, folds).fold(Paths.summarize, start)
+            self._publish(self._estimated(start, s))
         return self
 
     def get_metadata_routing(self) -> Any:
@@ -922,10 +924,11 @@ class ElasticNetCV(_Penalised):
         tags.target_tags.multi_output = False
         return tags
 
-    def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         several = np.size(self.l1_ratio) > 1
         return {
-            **super()._fitted(model.net, tree_sum(s.present)),
+            **super()._fitted(Progress(model.net, statistics=tree_sum(s.present))),
             "alpha_": float(model.net.alpha),
             "l1_ratio_": model.net.l1_ratio,
             "alphas_": model.grids if several and not np.ndim(self.alphas) else model.grids[0],

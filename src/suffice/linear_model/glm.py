@@ -11,7 +11,7 @@ from sklearn.metrics import mean_tweedie_deviance
 
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.shapes import must
 from ..core.statistics import Parts
 from ..estimator.answers import nameless, row_wise
@@ -192,8 +192,11 @@ class GeneralizedLinearRegressor(Regressor, Iterative):
         at, s = problem.solution(progress.model), problem.statistics(progress.model)
         return self._publish(progress.replace(model=at.replace(curvature=False), statistics=s))
 
-    def _fitted(self, model: GeneralizedLinear) -> dict[str, Any]:
-        return {"coef_": model.theta[0, :-1].copy(), "intercept_": float(model.theta[0, -1])}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {
+            "coef_": progress.model.theta[0, :-1].copy(),
+            "intercept_": float(progress.model.theta[0, -1]),
+        }
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

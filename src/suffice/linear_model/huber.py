@@ -15,7 +15,7 @@ import numpy as np
 
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
@@ -273,7 +273,8 @@ class HuberRegressor(Regressor, Iterative):
         hessian[-1, -1] -= min(float(s.gradient[-1]), 0.0)
         return value / s.weight, gradient / s.weight, hessian / s.weight
 
-    def _fitted(self, model: HuberLine) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: HuberLine = progress.model
         return {"coef_": model.coef.copy(), "intercept_": model.intercept, "scale_": model.scale}
 
     @row_wise

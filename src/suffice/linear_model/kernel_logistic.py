@@ -13,7 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Rows
 from ..core.callbacks import with_callbacks
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator
@@ -92,7 +92,8 @@ class KernelLoss(KernelEstimator, Iterative):
         s = problem.statistics(progress.model)
         return self._publish(progress.replace(model=as_model(progress.model), statistics=s))
 
-    def _fitted(self, model: LandmarkLoss) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: LandmarkLoss = progress.model
         theta, M = model.of_kernels.theta, len(model.landmarks.root)
         intercept = theta[:, M].copy() if theta.shape[1] > M else np.zeros(len(theta))
         return {
@@ -279,5 +280,5 @@ class KernelLogisticRegression(LogisticClassifier, KernelLoss):
         data = open_rows(self, X, y, sample_weight)
         return self._fit_logistic(data, self.class_weight)
 
-    def _fitted(self, model: LandmarkLoss) -> dict[str, Any]:
-        return {"classes_": model.linear.classes, **super()._fitted(model)}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"classes_": progress.model.linear.classes, **super()._fitted(progress)}

@@ -16,6 +16,7 @@ from scipy.linalg import eigvalsh, svdvals
 from sklearn.base import MultiOutputMixin
 
 from ..core.cost import afford
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -141,7 +142,8 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     def _check_solver(self, X: Any) -> None:
         """Raise if the solver does not support these rows."""
 
-    def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model = progress.model
         flat = self._flat_target
         intercept = model.intercept[0] if flat else model.intercept
         return {
@@ -298,8 +300,9 @@ class LinearRegression(Refined, LeastSquares):
     rank_ = Derived(lambda self: _spectrum(self.model_, self.statistics_)[0])
     singular_ = Derived(lambda self: _spectrum(self.model_, self.statistics_)[1])
 
-    def _fitted(self, model: LinearModel, s: Moments | Factor | Spectrum) -> dict[str, Any]:
-        fitted = super()._fitted(model, s)
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
+        fitted = super()._fitted(progress)
         if not isinstance(s, Moments):  # what is not stored
             fitted["rank_"], fitted["singular_"] = _spectrum(model, s)
         return fitted
@@ -428,9 +431,10 @@ class Ridge(Refined, LeastSquares):
     def _check_solver(self, X: Any) -> None:
         self.solver_ = ridge_solver(self, X)
 
-    def _fitted(self, model: LinearModel, s: Moments) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: LinearModel = progress.model
         coef = model.coef[0] if len(model.coef) == 1 else model.coef  # flat for a column of targets too
-        return {**super()._fitted(model, s), "coef_": coef, "n_iter_": None}
+        return {**super()._fitted(progress), "coef_": coef, "n_iter_": None}
 
 
 def ridge_solver(estimator: Any, X: Any) -> str:

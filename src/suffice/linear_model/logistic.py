@@ -20,7 +20,7 @@ from ..core.blocks import BLOCK_BYTES, entries_of
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.shapes import must
@@ -588,7 +588,8 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
         """Of the penalty, beside the mean loss."""
         return 0.0 if self.penalty is None else 1.0 / (self.C * weight)
 
-    def _fitted(self, model: LogLinear) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: LogLinear = progress.model
         return {
             "classes_": model.classes,
             "coef_": np.ascontiguousarray(model.theta[:, :-1]),

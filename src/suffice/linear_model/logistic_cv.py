@@ -407,7 +407,7 @@ class LogisticRegressionCV(LogisticRegression):
             theta = np.mean([coefs[f, b, a] for f, (a, b) in enumerate(each)], axis=0)
             model = best.model_.replace(theta=theta)
             fitted |= {
-                **best._fitted(model),
+                **best._fitted(Progress(model)),
                 "model_": model,
                 "statistics_": sharing.view().fold(LogLinear.summarize, model),
             }

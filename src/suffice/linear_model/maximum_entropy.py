@@ -584,7 +584,8 @@ class MaximumEntropy(Classifier, Iterative):
         high = data.fold(_highest, start, edges).high
         return high[np.isfinite(high)]
 
-    def _fitted(self, model: FeatureWeights) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: FeatureWeights = progress.model
         if not isinstance(model.features, Products):
             return {"classes_": model.classes, "coef_": model.theta}
         W, D = model.theta.reshape(len(model.classes), -1), self.n_features_in_

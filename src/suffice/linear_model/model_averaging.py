@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import logsumexp
 
 from ..core.cost import afford
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
@@ -272,7 +273,8 @@ class BayesianModelAveraging(LeastSquares):
             )
         return tuple(chain.from_iterable(combinations(range(D), k) for k in range(most + 1)))
 
-    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model = progress.model
         self._flat_target = True
         within = np.zeros(self.n_features_in_)
         for subset, probability in zip(model.subsets, model.probabilities, strict=True):

@@ -10,7 +10,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from ..core.callbacks import with_callbacks
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.values import Value
@@ -277,7 +277,8 @@ class BasePerceptron(Classifier, Iterative):
         self.t_ = float(epochs.visits.max() + 1.0)
         return self
 
-    def _fitted(self, model: Hyperplanes) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: Hyperplanes = progress.model
         fitted: dict[str, Any] = {"classes_": model.classes, "intercept_": model.theta[:, -1].copy()}
         if model.flat.kernel is None:
             fitted["coef_"] = np.ascontiguousarray(model.flat.theta[:, :-1])

@@ -16,7 +16,7 @@ from scipy.special import expit, log_expit, logit
 
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
@@ -285,7 +285,8 @@ class ProportionalOdds(Classifier, Iterative):
             return value, gradient
         return value, gradient, s.hessian / s.weight + np.diag(ridge)
 
-    def _fitted(self, model: CumulativeLogits) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: CumulativeLogits = progress.model
         return {
             "classes_": model.classes,
             "coef_": model.coef.copy(),

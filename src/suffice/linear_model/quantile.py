@@ -462,8 +462,8 @@ class QuantileRegressor(Regressor, Iterative):
         start = QuantileLine(np.append(theta, of_center), center, *settings, basis=basis)
         return start, ROUNDED * size
 
-    def _fitted(self, model: QuantileLine) -> dict[str, Any]:
-        return {"coef_": np.array(model.coef), "intercept_": model.intercept}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"coef_": np.array(progress.model.coef), "intercept_": progress.model.intercept}
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

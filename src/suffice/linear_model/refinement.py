@@ -20,6 +20,7 @@ from typing import Any, Self
 import numpy as np
 
 from ..core.cost import afford
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.base import OnePass, must_have_rows
 from ..estimator.guarantees import Guarantee
@@ -61,7 +62,7 @@ class Refined(OnePass):
                 s, solution, spectrum = wide
                 model = corrected(start, s, solution, data)
                 by_column = s.replace(weight=np.full_like(s.mean, s.weight))
-                self._set(model, by_column, self._fitted(model, spectrum))
+                self._publish(Progress(model, statistics=spectrum), statistics_=by_column)
                 return
         self._open_moments(data, classes)
 
@@ -70,7 +71,7 @@ class Refined(OnePass):
         s = self._summary(start, data)
         must_have_rows(s.weight)
         model, sums = refined(start, s, data)
-        self._set(model, s, self._fitted(model, sums))
+        self._publish(Progress(model, statistics=sums), statistics_=s)
 
     def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         if not hasattr(self, "statistics_"):

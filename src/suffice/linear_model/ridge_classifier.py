@@ -9,13 +9,14 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.parameters import CLASS_WEIGHT
 from ..estimator.scores import Classifier
 from ..inputs import read_rows, source_of
-from ..statistics import Moments, afford_classes, class_codes, class_weights, distinct_targets
+from ..statistics import afford_classes, class_codes, class_weights, distinct_targets
 from .least_squares import LinearModel, Ridge, ridge_solver
 from .precision import line
 from .refinement import Refined
@@ -198,7 +199,8 @@ class RidgeClassifier(Classifier, Refined):
         options = np.array(self.alpha, dtype=np.float64), self.fit_intercept, self.positive
         return LinearClasses(np.zeros((1, D)), np.zeros(1), *options, classes, weights)
 
-    def _fitted(self, model: Any, s: Moments) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model = progress.model
         return {
             "classes_": model.classes,
             "coef_": model.coef[0] if len(model.coef) == 1 else model.coef,

@@ -24,7 +24,7 @@ from sklearn.utils.metaestimators import available_if
 
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
-from ..core.loop import one_task
+from ..core.loop import Progress, one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics, tree_sum
@@ -283,8 +283,7 @@ class RidgeCV(LeastSquares):
                 s = data.fold(LinearModel.summarize, start)
                 results = self._searched(X, y, sample_weight, params)
             model, sums = refined(start.replace(alpha=results["alpha_"]), s, data)
-            self._set(model, s, {**self._fitted(model, sums), **results})
-        return self
+            return self._publish(Progress(model, statistics=sums), statistics_=s, **results)
 
     def _alphas(self) -> np.ndarray:
         """The penalties, checked."""
@@ -374,9 +373,10 @@ class RidgeCV(LeastSquares):
         search.fit(X, y, **params)
         return {"alpha_": search.best_params_["alpha"], "best_score_": float(search.best_score_)}
 
-    def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model = progress.model
         coef = model.coef[0] if len(model.coef) == 1 else model.coef  # flat for a column of targets too
-        return {**super()._fitted(model, s), "coef_": coef}
+        return {**super()._fitted(progress), "coef_": coef}
 
     def get_metadata_routing(self) -> Any:
         """The metadata that `fit` takes and passes on, as scikit-learn's `MetadataRouter`."""

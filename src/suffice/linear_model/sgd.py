@@ -8,7 +8,6 @@ algorithms", 2006.
 
 from __future__ import annotations
 
-import warnings
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, Self
@@ -16,7 +15,6 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
-from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
@@ -231,10 +229,7 @@ class StochasticGradient(SparseCoefficients, Iterative):
         s = data.fold(LinearLoss.summarize, progress.model)
         if s.loss / s.weight > DIVERGED * progress.first > 0.0:
             progress = progress.replace(stopped_because="divergence")
-        with warnings.catch_warnings():
-            if self.tol is None and progress.stopped_because == "max_iter":  # all epochs were wanted
-                warnings.simplefilter("ignore", ConvergenceWarning)
-            return self._conclude(progress.replace(statistics=s))
+        return self._conclude(progress.replace(statistics=s))
 
     def _check_online(self) -> None:
         self._check()
@@ -383,14 +378,21 @@ class StochasticGradient(SparseCoefficients, Iterative):
                     f"T: {numbers[2] - 1:.0f}, Avg. loss: {state.trace[-1]:f}"
                 )
 
+    def _unconverged(self, progress: Progress) -> str:
+        all_were_wanted = self.tol is None and progress.stopped_because == "max_iter"
+        return "" if all_were_wanted else super()._unconverged(progress)
+
     def _conclude(self, progress: GradientEpochs) -> Self:
         self._publish(progress)
         self._epochs = progress.replace(statistics=None)  # from which `partial_fit` goes on
         self.t_ = float(progress.numbers[:, 2].max())
         return self
 
-    def _fitted(self, model: LinearLoss) -> dict[str, Any]:
-        return {"coef_": np.ascontiguousarray(model.theta[:, :-1]), "intercept_": model.theta[:, -1].copy()}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {
+            "coef_": np.ascontiguousarray(progress.model.theta[:, :-1]),
+            "intercept_": progress.model.theta[:, -1].copy(),
+        }
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -652,8 +654,8 @@ class SGDClassifier(Classifier, StochasticGradient):
         self._must_be_split(weight)
         return np.array(right) / weight
 
-    def _fitted(self, model: LinearLoss) -> dict[str, Any]:
-        return {"classes_": model.classes, **super()._fitted(model)}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"classes_": progress.model.classes, **super()._fitted(progress)}
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
@@ -929,8 +931,11 @@ default='squared_error'
         self._must_be_split(s.target.weight)
         return 1.0 - s.squares / np.maximum(s.target.scatter, np.finfo(np.float64).tiny)
 
-    def _fitted(self, model: LinearLoss) -> dict[str, Any]:
-        return {"coef_": model.theta[0, :-1].copy(), "intercept_": model.theta[:, -1].copy()}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {
+            "coef_": progress.model.theta[0, :-1].copy(),
+            "intercept_": progress.model.theta[:, -1].copy(),
+        }
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

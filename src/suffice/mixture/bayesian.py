@@ -502,9 +502,9 @@ default='dirichlet_process'
     def _densities(self) -> tuple[np.ndarray, Family]:
         return self.weights_, self.model_.component.expected
 
-    def _fitted(self, model: VariationalMixture) -> dict[str, Any]:
-        q: Any = model.component
-        weight, family, prior = model.weight, q.expected, q.family.prior
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        q: Any = progress.model.component
+        weight, family, prior = progress.model.weight, q.expected, q.family.prior
         mean = np.asarray(weight.mean)
         tied, spherical = self.covariance_type == "tied", self.covariance_type == "spherical"
         df = q.degrees_of_freedom

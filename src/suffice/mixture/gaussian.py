@@ -279,10 +279,10 @@ class GaussianMixture(BaseMixture):
             mixture = mixture.replace(weight=weight)
         return mixture.replace(component=component.replace(fixed=self.fixed))
 
-    def _fitted(self, model: Mixture) -> dict[str, Any]:
-        component: Any = model.component
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        component: Any = progress.model.component
         return {
-            "weights_": model.weight,
+            "weights_": progress.model.weight,
             "means_": component.mean,
             "covariances_": component.covariance,
             "precisions_": component.inverse(component.covariance),

@@ -6,9 +6,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE
-from ..families import Categorical, Mixture
+from ..families import Categorical
 from ..statistics import Description
 from .base import BaseMixture
 
@@ -117,10 +118,10 @@ class LatentClass(BaseMixture):
     def _family(self, data: Partitions, description: Description) -> Categorical:
         return Categorical.start(self.n_components, self.n_features_in_, alpha=self.alpha)
 
-    def _fitted(self, model: Mixture) -> dict[str, Any]:
-        family: Any = model.component
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        family: Any = progress.model.component
         return {
-            "weights_": model.weight,
+            "weights_": progress.model.weight,
             "categories_": list(family.values),
             "probabilities_": list(family.probability),
         }

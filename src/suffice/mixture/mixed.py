@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from ..core.blocks import Rows
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.values import Value
 from ..estimator.parameters import NON_NEGATIVE, StrOptions
@@ -178,8 +179,8 @@ class MixedMixture(BaseMixture):
         division = self._division(description.data, description, seed)
         return mixture.estimate(data.fold(_divided_by_code, mixture, division, description.code))
 
-    def _fitted(self, model: Mixture) -> dict[str, Any]:
-        product: Any = model.component
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        product: Any = progress.model.component
         kinds: dict[int, str] = {}
         found: dict[str, dict[int, np.ndarray]] = {
             name: {} for name in ("means_", "variances_", "rates_", "categories_", "probabilities_")
@@ -196,7 +197,7 @@ class MixedMixture(BaseMixture):
                     found["probabilities_"][d] = part.probability[:, n]
                 elif isinstance(part, Poisson):
                     found["rates_"][d] = part.rate[:, n]
-        return {"weights_": model.weight, "kinds_": [kinds[d] for d in sorted(kinds)], **found}
+        return {"weights_": progress.model.weight, "kinds_": [kinds[d] for d in sorted(kinds)], **found}
 
 
 @dataclass(frozen=True, eq=False)

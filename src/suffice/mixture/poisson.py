@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE
-from ..families import Mixture, Poisson
+from ..families import Poisson
 from ..statistics import Description
 from .base import BaseMixture
 
@@ -106,5 +107,5 @@ class PoissonMixture(BaseMixture):
     def _family(self, data: Partitions, description: Description) -> Poisson:
         return Poisson.start(self.n_components, self.n_features_in_, alpha=self.alpha)
 
-    def _fitted(self, model: Mixture) -> dict[str, Any]:
-        return {"weights_": model.weight, "rates_": model.component.rate}  # type: ignore[attr-defined]
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"weights_": progress.model.weight, "rates_": progress.model.component.rate}

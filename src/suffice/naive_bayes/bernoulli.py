@@ -9,9 +9,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE
-from ..families import Bernoulli, Labelled
+from ..families import Bernoulli
 from .discrete import DiscreteNB
 
 
@@ -105,8 +106,12 @@ class BernoulliNB(DiscreteNB):
     def _family(self, data: Partitions, K: int) -> Bernoulli:
         return Bernoulli.start(K, self.n_features_in_, alpha=self._check_alpha(), above=self.binarize)
 
-    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
-        family: Any = model.component
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        family: Any = progress.model.component
         with np.errstate(divide="ignore"):
             log_p = np.log(family.probability)
-        return {**super()._fitted(model, s), "feature_count_": s.component.total, "feature_log_prob_": log_p}
+        return {
+            **super()._fitted(progress),
+            "feature_count_": progress.statistics.component.total,
+            "feature_log_prob_": log_p,
+        }

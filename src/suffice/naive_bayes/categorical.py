@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
 from ..core.cost import afford
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers
 from ..families import Categorical, Labelled
@@ -121,7 +122,7 @@ class CategoricalNB(DiscreteNB):
     def _block_rows(self, block: Any) -> float | None:
         return None
 
-    def _publish(self, start: Labelled, s: Any) -> Self:
+    def _estimated(self, start: Labelled, s: Any) -> Progress:
         counts = s.component
         least = np.zeros(self.n_features_in_, np.int64)
         if self.min_categories is not None:
@@ -146,18 +147,18 @@ class CategoricalNB(DiscreteNB):
             every.append(np.arange(V, dtype=np.float64))
             count.append(np.stack([np.bincount(places, row, minlength=V) for row in of_values]))
         counts = CategoryCounts(tuple(every), tuple(count))
-        return super()._publish(start, s.replace(component=counts))
+        return super()._estimated(start, s.replace(component=counts))
 
     def _scores(self, X: Any) -> np.ndarray:
         return super()._scores(np.floor(X))
 
-    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
-        family: Any = model.component
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        family: Any = progress.model.component
         with np.errstate(divide="ignore"):
             log_p = [np.log(p) for p in family.probability]
         return {
-            **super()._fitted(model, s),
-            "category_count_": list(s.component.count),
+            **super()._fitted(progress),
+            "category_count_": list(progress.statistics.component.count),
             "feature_log_prob_": log_p,
             "n_categories_": np.array([len(v) for v in family.values]),
         }

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import missing
 from ..core.callbacks import with_callbacks
-from ..core.loop import Watch, one_task
+from ..core.loop import Progress, Watch, one_task
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
@@ -125,7 +125,7 @@ def _placed(family: Any, features: Any) -> Any:
     return family.replace(mean=family.mean + features.mean, covariance=family.covariance * variance)
 
 
-class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
+class ClassConditional(GenerativeClassifier, Iterative):
     """Generative classifier by Bayes' rule: p(c given x) is proportional to p(c) p(x given c).
 
     The family is the class-conditional density p(x given c). Diagonal Gaussians give Gaussian naive Bayes.
@@ -329,11 +329,10 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
         data = open_rows(self, X, y, sample_weight)
         look = data.fold(_look)
         start = self._start(data, look.classes.values[0])
-        for name in ("trace_", "n_iter_", "converged_", "stopped_because_"):
-            self.__dict__.pop(name, None)
         if not self._is_hidden(start, look):
             with one_task(self):
-                return self._publish(start, data.fold(PartlyLabelled.summarize_labelled, start))
+                s = data.fold(PartlyLabelled.summarize_labelled, start)
+                return self._publish(self._estimated(start, s))
         progress = em(
             self._starts(data, start, look.holes > 0),
             data,
@@ -341,7 +340,7 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
             max_iter=self.max_iter,
             watch=Watch(self, self.checkpoint, data),
         )
-        Iterative._publish(self, progress)
+        self._publish(progress)
         if progress.trace:
             self.class_count_ = progress.statistics.weight
         return self
@@ -402,7 +401,8 @@ class ClassConditional(GenerativeClassifier, Iterative):  # type: ignore[misc]
         holes = look.holes > 0 and isinstance(start.component, FullGaussian | TiedGaussian)
         return unlabelled or holes or self.n_components > 1
 
-    def _fitted(self, model: Any, s: Any = None) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         fitted = {"classes_": model.classes, "class_prior_": model.prior}
         return fitted if s is None else fitted | {"class_count_": s.weight, "n_iter_": 1}
 

@@ -9,7 +9,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..families import Labelled
+from ..core.loop import Progress
 from ..families.discrete import Logs
 from .multinomial import CountsNB
 
@@ -99,7 +99,8 @@ class ComplementNB(CountsNB):
         self.class_prior = class_prior
         self.norm = norm
 
-    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         family: Any = model.component
         total = s.component.total.sum(axis=0)
         others = total - s.component.total + family.alpha
@@ -108,7 +109,7 @@ class ComplementNB(CountsNB):
             logs = np.log(np.divide(others, share, out=np.ones_like(others), where=share > 0))
         weights = logs / logs.sum(axis=1, keepdims=True) if self.norm else -logs
         fitted = {"feature_all_": total, "feature_log_prob_": weights, "_weights": Logs.of(weights.T)}
-        return {**super()._fitted(model, s), **fitted}
+        return {**super()._fitted(progress), **fitted}
 
     def _scores(self, X: Any) -> np.ndarray:
         scores = self._weights.times(X)

@@ -9,9 +9,9 @@ import numpy as np
 
 from ..core.blocks import rows_beside
 from ..core.callers import warn
+from ..core.loop import Progress
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import NON_NEGATIVE, Numbers
-from ..families import Labelled
 from ..statistics import distinct
 from .generative import GenerativeClassifier
 
@@ -70,7 +70,8 @@ class DiscreteNB(GenerativeClassifier):
             return None
         return rows_beside(block, 6.0 * 8.0 * len(distinct(block.y)) * block.X.shape[1])
 
-    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         with np.errstate(divide="ignore"):  # a class that was named, and not seen yet
             log_prior = np.log(model.prior)
         return {"classes_": model.classes, "class_count_": s.weight, "class_log_prior_": log_prior}

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE, Numbers
-from ..families import DiagonalGaussian, Labelled
+from ..families import DiagonalGaussian
 from .generative import GenerativeClassifier
 
 
@@ -91,7 +92,8 @@ class GaussianNB(GenerativeClassifier):
     def _family(self, data: Partitions, K: int) -> DiagonalGaussian:
         return DiagonalGaussian.start(K, self.n_features_in_, smoothing=self.var_smoothing)
 
-    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         gaussian: Any = model.component
         return {
             "classes_": model.classes,

@@ -6,9 +6,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE, Numbers, StrOptions
-from ..families import Categorical, Labelled, Product
+from ..families import Categorical, Product
 from ..inputs.kinds import KINDS, check_kinds, column_kinds
 from .generative import GenerativeClassifier
 
@@ -128,7 +129,8 @@ class MixedNB(GenerativeClassifier):
 
         return Product.by_kind(kinds, start)
 
-    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         product: Any = model.component
         categories, log_prob = {}, {}
         kinds: dict[int, str] = {}

@@ -9,8 +9,9 @@ from typing import Any
 
 import numpy as np
 
+from ..core.loop import Progress
 from ..core.partitions import Partitions
-from ..families import Labelled, Multinomial
+from ..families import Multinomial
 from .discrete import DiscreteNB
 
 
@@ -25,8 +26,8 @@ class CountsNB(DiscreteNB):
     def _family(self, data: Partitions, K: int) -> Multinomial:
         return Multinomial.start(K, self.n_features_in_, alpha=self._check_alpha())
 
-    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
-        return {**super()._fitted(model, s), "feature_count_": s.component.total}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {**super()._fitted(progress), "feature_count_": progress.statistics.component.total}
 
 
 class MultinomialNB(CountsNB):
@@ -103,7 +104,7 @@ class MultinomialNB(CountsNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
 
-    def _fitted(self, model: Labelled, s: Any) -> dict[str, Any]:
-        family: Any = model.component
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        family: Any = progress.model.component
         with np.errstate(divide="ignore"):
-            return {**super()._fitted(model, s), "feature_log_prob_": np.log(family.probability)}
+            return {**super()._fitted(progress), "feature_log_prob_": np.log(family.probability)}

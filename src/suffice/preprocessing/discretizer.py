@@ -12,6 +12,7 @@ from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
 from ..core.callers import warn
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -152,8 +153,8 @@ class KBinsDiscretizer(ColumnTransform, compat.KBinsDiscretizer):
         n_bins = self._validate_n_bins(self.n_features_in_)
         return Bins(n_bins, self.strategy, self.quantile_method)
 
-    def _fitted(self, model: Bins, s: QuantileSketch) -> dict[str, Any]:
-        for d, (n, edges) in enumerate(zip(model.n_bins, model.edges, strict=True)):
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        for d, (n, edges) in enumerate(zip(progress.model.n_bins, progress.model.edges, strict=True)):
             if np.isinf(edges[0]):
                 warn(f"Feature {d} is constant and will be replaced with 0.")
             elif len(edges) - 1 != n:

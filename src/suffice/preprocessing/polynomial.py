@@ -11,7 +11,7 @@ import scipy.sparse as sp
 from sklearn import preprocessing
 
 from ..core.callbacks import with_callbacks
-from ..core.loop import one_task
+from ..core.loop import Progress, one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -223,10 +223,11 @@ class SplineTransformer(ColumnTransform, compat.SplineTransformer):
             return ColumnQuantiles(np.linspace(0.0, 1.0, self.n_knots), np.empty((0, D)))
         return ColumnRanges(np.full(D, np.nan), np.full(D, np.nan))
 
-    def _fitted(self, model: Any, s: Any) -> dict[str, Any]:
-        if not s.weight > 1.0:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        weight = progress.statistics.weight
+        if not weight > 1.0:
             raise ValueError(
-                f"Found array with {s.weight:g} sample(s) while a minimum of 2 is required by "
+                f"Found array with {weight:g} sample(s) while a minimum of 2 is required by "
                 "SplineTransformer."
             )
         return {}

@@ -3,13 +3,14 @@ transformations as a bridge between parametric and nonparametric statistics", 19
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn import preprocessing
 
 from ..core.callers import warn
+from ..core.loop import Progress
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
@@ -105,7 +106,7 @@ class QuantileTransformer(QuantileTransform, preprocessing.QuantileTransformer):
     def _probabilities(self) -> Any:
         return ()  # which follow from the number of rows
 
-    def _publish(self, start: ColumnQuantiles, s: QuantileSketch) -> Self:
+    def _estimated(self, start: ColumnQuantiles, s: QuantileSketch) -> Progress:
         must_have_rows(s.weight)
         n_samples = int(np.ceil(s.weight))
         if self.n_quantiles > n_samples:
@@ -114,9 +115,10 @@ class QuantileTransformer(QuantileTransform, preprocessing.QuantileTransformer):
                 " n_quantiles is set to n_samples.",
             )
         references = np.linspace(0.0, 1.0, max(1, min(self.n_quantiles, n_samples)))
-        return super()._publish(start.replace(probabilities=references), s)
+        return super()._estimated(start.replace(probabilities=references), s)
 
-    def _fitted(self, model: ColumnQuantiles, s: QuantileSketch) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         empty = self.ignore_implicit_zeros & (s.observed == 0)  # a column that stores nothing
         return {
             "n_quantiles_": len(model.probabilities),

@@ -10,19 +10,15 @@ import scipy.sparse as sp
 from scipy.stats import norm
 from sklearn import preprocessing
 
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
-from ..statistics import QuantileSketch
 from . import compat
 from .columns import (
     ColumnMoments,
-    ColumnQuantiles,
-    ColumnRanges,
     ColumnTransform,
-    Observations,
     QuantileTransform,
-    Ranges,
     RangeTransform,
     counts,
     nonzero_scale,
@@ -101,7 +97,8 @@ class StandardScaler(ColumnTransform, preprocessing.StandardScaler):
     def _start(self, data: Partitions, classes: Any = None) -> ColumnMoments:
         return ColumnMoments(np.zeros(self.n_features_in_), np.ones(self.n_features_in_))
 
-    def _fitted(self, model: ColumnMoments, s: Observations) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         n = counts(s.columns.weight)
         eps = np.finfo(np.float64).eps
         # Up to the rounding error of the variance, a feature is constant.
@@ -218,7 +215,8 @@ class MinMaxScaler(RangeTransform, preprocessing.MinMaxScaler):
                 "MinMaxScaler does not support sparse input. Consider using MaxAbsScaler instead."
             )
 
-    def _fitted(self, model: ColumnRanges, s: Ranges) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         low, high = self.feature_range
         width = model.high - model.low
         scale = (high - low) / nonzero_scale(width)
@@ -314,7 +312,8 @@ class MaxAbsScaler(RangeTransform, compat.MaxAbsScaler):
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
 
-    def _fitted(self, model: ColumnRanges, s: Ranges) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         largest = np.maximum(np.abs(model.low), np.abs(model.high))
         return {
             "max_abs_": largest,
@@ -428,7 +427,8 @@ class RobustScaler(QuantileTransform, preprocessing.RobustScaler):
         low, high = self.quantile_range
         return low / 100.0, 0.5, high / 100.0
 
-    def _fitted(self, model: ColumnQuantiles, s: QuantileSketch) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
         low, median, high = model.values
         scale = nonzero_scale(high - low)
         if self.unit_variance:

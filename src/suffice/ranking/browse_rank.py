@@ -11,9 +11,10 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..core.callbacks import with_callbacks
+from ..core.loop import Progress
 from ..estimator.parameters import Numbers
 from .links import read_graph
-from .page_rank import Surfer, Walks, weights_of
+from .page_rank import Walks, weights_of
 
 
 class BrowseRank(Walks):
@@ -135,8 +136,8 @@ class BrowseRank(Walks):
         """
         return self._rank(read_graph(*self._open(X, sample_weight)), self.restart)
 
-    def _fitted(self, model: Surfer) -> dict[str, Any]:
-        visits = model.score
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        visits = progress.model.score
         time = visits
         if self.staying is not None:
             if isinstance(self.staying, Mapping) and len(self.staying) < len(visits):

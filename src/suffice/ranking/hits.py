@@ -171,8 +171,8 @@ class HITS(OfLinks):
         self.residual_ = turns.change
         return self._publish(turns)
 
-    def _fitted(self, model: Hubs) -> dict[str, Any]:
-        return {"hubs_": model.hub, "authorities_": model.authority}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"hubs_": progress.model.hub, "authorities_": progress.model.authority}
 
     def rank(self, n: int | None = None) -> np.ndarray:
         """Ids of the nodes by decreasing authority score; the first n, if given."""

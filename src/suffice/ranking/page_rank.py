@@ -17,7 +17,7 @@ from scipy.sparse.linalg import LinearOperator, bicgstab, splu
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.callbacks import with_callbacks
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must_index
@@ -200,8 +200,10 @@ class Walks(OfLinks):
 
         return krylov
 
-    def _fitted(self, model: Surfer) -> dict[str, Any]:
-        return {"scores_": getattr(model, "score", model)}  # in shards, the scores are the model
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {
+            "scores_": getattr(progress.model, "score", progress.model)
+        }  # in shards, the scores are the model
 
     def rank(self, n: int | None = None) -> np.ndarray:
         """Ids of the nodes by decreasing score; the first n, if given."""

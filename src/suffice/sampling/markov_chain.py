@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.blocks import Sequences
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
-from ..core.loop import one_task
+from ..core.loop import Progress, one_task
 from ..core.model import Model
 from ..core.shapes import must
 from ..core.statistics import Statistics
@@ -304,7 +304,7 @@ class MarkovChain(DensityMixin, Estimator):
         self.n_features_in_ = names.shape[1]
         first = np.full(S, 1.0 / S) if start is None else _probabilities(start, S, "start")
         counts = TransitionCounts(first, P)
-        return self._publish(Chain(names, first, P / rows[:, None]), counts)
+        return self._publish(Progress(Chain(names, first, P / rows[:, None]), statistics=counts))
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
@@ -342,12 +342,11 @@ class MarkovChain(DensityMixin, Estimator):
             )
             chain = Chain(states, np.full(S, 1.0 / S), np.full((S, S), 1.0 / S), int(self.order))
             s = data.fold(Chain.summarize, chain)
-            return self._publish(chain.estimate(s), s)
+            return self._publish(Progress(chain.estimate(s), statistics=s))
 
-    def _publish(self, model: Chain, s: TransitionCounts) -> Self:
-        self.model_, self.statistics_ = model, s
-        self.states_, self.start_, self.transition_ = model.states, model.start, model.transition
-        return self
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: Chain = progress.model
+        return {"states_": model.states, "start_": model.start, "transition_": model.transition}
 
     # Probabilities of sequences --------------------------------------------------------------------
 

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..core.blocks import Sequences
 from ..core.callbacks import with_callbacks
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.model import Family, Model
 from ..core.statistics import Parts
 from ..estimator.answers import row_wise
@@ -208,8 +208,8 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         self._publish(progress)
         return self
 
-    def _fitted(self, model: SequenceClasses) -> dict[str, Any]:
-        return {"classes_": model.classes, "class_prior_": model.prior}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"classes_": progress.model.classes, "class_prior_": progress.model.prior}
 
     def log_likelihood(self, X: Any, groups: Any = None) -> np.ndarray:
         """log p(sequence given c), (n_sequences, n_classes)."""

@@ -614,7 +614,8 @@ distributed data set
             watch=watch,
         )
 
-    def _fitted(self, model: LinearChain) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: LinearChain = progress.model
         return {
             "classes_": model.classes,
             "coef_": model.node.T,

@@ -18,7 +18,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.blocks import Sequences
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.model import Family, Model
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
@@ -598,8 +598,12 @@ default='gaussian'
         family = Product.by_kind(kinds, start) if mixed else start(kinds[0], D)
         return family if self.n_mix == 1 else Mixtures(np.full((K, self.n_mix), 1.0 / self.n_mix), family)
 
-    def _fitted(self, model: HiddenMarkov) -> dict[str, Any]:
-        return {"startprob_": model.start, "transmat_": model.transition, "classes_": self.classes_}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {
+            "startprob_": progress.model.start,
+            "transmat_": progress.model.transition,
+            "classes_": self.classes_,
+        }
 
     @property
     def means_(self) -> np.ndarray:
@@ -673,11 +677,7 @@ default='gaussian'
             _named_categories(model.estimate(total), categories),
             _named_categories(total, categories),
         )
-        self.__dict__.update(self._fitted(model))
-        self.model_, self.statistics_ = model, total
-        for name in ("trace_", "n_iter_", "converged_", "stopped_because_"):  # of a fit before
-            self.__dict__.pop(name, None)
-        return self
+        return self._publish(Progress(model, statistics=total))
 
     def _chains(self, block: Sequences) -> Chains:
         return self.model_.chains(block.X, block.offset)

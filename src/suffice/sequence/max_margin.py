@@ -155,7 +155,8 @@ class ChainClassifier(StepClassifier):
 
     model_: Annotated[MarginChain, "K, D"]
 
-    def _fitted(self, model: MarginChain) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: MarginChain = progress.model
         return {"classes_": model.classes, "coef_": model.coef, "transitions_": model.transitions}
 
     def _start(self, data: Partitions) -> MarginChain:

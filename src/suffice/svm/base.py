@@ -14,7 +14,7 @@ from sklearn.exceptions import ConvergenceWarning
 
 from ..core.callers import warn
 from ..core.cost import afford
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.values import Value
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
@@ -103,7 +103,7 @@ class SupportVectorMachine(TakesKernel):
 
         return Columns(compute, diagonal, len(rows), int(self.cache_size * 2**20))
 
-    def _publish(
+    def _machine(
         self,
         kernel: Kernel,
         X: Any,
@@ -111,8 +111,8 @@ class SupportVectorMachine(TakesKernel):
         places: np.ndarray,
         coef: np.ndarray,
         intercept: Any,
-    ) -> None:
-        """The model of these support vectors, in the attributes of scikit-learn. `coef` are (P, N)."""
+    ) -> SupportVectors:
+        """The model of these support vectors. `coef` are (P, N)."""
         if sp.issparse(X) and not kernel.precomputed:
             columns = KernelColumns(kernel, X[support])
         else:
@@ -120,9 +120,13 @@ class SupportVectorMachine(TakesKernel):
         if kernel.precomputed:
             support = places[support]
             columns = columns.replace(points=support)
-        self.model_ = SupportVectors(columns, support, coef, np.asarray(intercept))
-        self.support_ = support.astype(np.int32)
-        self.support_vectors_ = np.empty((0, 0)) if kernel.precomputed else as_matrix(columns.points)
+        return SupportVectors(columns, support, coef, np.asarray(intercept))
+
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: SupportVectors = progress.model
+        precomputed = model.kernel.kernel.precomputed
+        vectors = np.empty((0, 0)) if precomputed else as_matrix(model.kernel.points)
+        return {"support_": model.support.astype(np.int32), "support_vectors_": vectors}
 
     def _as_fitted(self, coef: np.ndarray) -> Any:
         """Coefficients of support vectors: sparse if these are, with an entry for each."""
@@ -131,7 +135,7 @@ class SupportVectorMachine(TakesKernel):
         P, S = coef.shape
         return sp.csr_matrix((coef.ravel(), np.tile(np.arange(S), P), S * np.arange(P + 1)), shape=(P, S))
 
-    def _publish_weights(self, kernel: Kernel, sign: float = 1.0) -> None:
+    def _set_weights(self, kernel: Kernel, sign: float = 1.0) -> None:
         """The weights of the features, of a linear kernel."""
         self.__dict__.pop("coef_", None)
         if isinstance(kernel, Linear):
@@ -139,16 +143,16 @@ class SupportVectorMachine(TakesKernel):
             coef = sign * self.model_.coef
             self.coef_ = as_matrix(sp.csr_array(coef) @ points) if sp.issparse(points) else coef @ points
 
-    def _publish_one(
+    def _set_function(
         self, kernel: Kernel, block: Any, places: np.ndarray, beta: np.ndarray, intercept: float
     ) -> None:
-        """A machine of one function."""
+        """The fitted attributes of a machine of one function."""
         support = np.flatnonzero(beta)
-        self.statistics_ = self._row_moments(block)
-        self._publish(kernel, block.X, support, places, beta[None, support], [intercept])
+        model = self._machine(kernel, block.X, support, places, beta[None, support], [intercept])
+        self._publish(Progress(model, statistics=self._row_moments(block)))
         self.dual_coef_, self.intercept_ = self._as_fitted(self.model_.coef), self.model_.intercept
         self.n_support_ = np.array([len(support)], np.int32)
-        self._publish_weights(kernel)
+        self._set_weights(kernel)
 
     def _must_converge(self, solutions: list[DualSolution]) -> None:
         """Set the state of the fit, and warn if it stopped early."""

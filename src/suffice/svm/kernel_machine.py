@@ -12,7 +12,7 @@ from sklearn.utils.metaestimators import available_if
 
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
@@ -335,9 +335,9 @@ class KernelMachine(KernelLoss):
 
     classes_: Annotated[np.ndarray, "labels (K,) or None"]  # of losses for labels
 
-    def _fitted(self, model: LandmarkLoss) -> dict[str, Any]:
-        classes = getattr(model.linear, "classes", None)
-        return ({} if classes is None else {"classes_": classes}) | super()._fitted(model)
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        classes = getattr(progress.model.linear, "classes", None)
+        return ({} if classes is None else {"classes_": classes}) | super()._fitted(progress)
 
     @available_if(_classifies)
     @row_wise

@@ -576,7 +576,8 @@ class LinearMachine(Iterative):
         self.dual_gap_ = float(max(gaps))
         return self
 
-    def _fitted(self, model: Machines) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: Machines = progress.model
         intercept = model.intercept.copy() if self.fit_intercept else 0.0
         if model.classes is None:
             return {"coef_": model.coef[0].copy(), "intercept_": intercept}

@@ -179,10 +179,10 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
             columns = self._columns(kernel, block.X, rows)
             start = filled(weight, self.nu * weight.sum())
             solution = minimize_dual(dual, columns, start, self.tol, self.max_iter, record)
-        self.n_iter_ = solution.n_iter
         # Rows on the boundary are inside, whatever the rounding of their score.
-        self._publish_one(kernel, block, places, solution.beta, self.tol - solution.level[0])
+        self._set_function(kernel, block, places, solution.beta, self.tol - solution.level[0])
         self.offset_ = -self.intercept_
+        self.n_iter_ = solution.n_iter
         self._must_converge([solution])
         return self
 

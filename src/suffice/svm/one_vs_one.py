@@ -15,6 +15,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
+from ..core.loop import Progress
 from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.parameters import CLASS_WEIGHT, StrOptions
@@ -172,17 +173,17 @@ class OneVsOne(Classifier, SupportVectorMachine):
         self.C_ = np.array([r.C for r in results])
         support = np.flatnonzero(coef.any(axis=0))
         support = support[np.argsort(task.codes[support], kind="stable")]
-        self._publish(
-            task.kernel, task.block.X, support, task.places, np.ascontiguousarray(coef[:, support]), intercept
-        )
-        (self.classes_,), self.class_weight_, self.statistics_ = task.counts.values, task.factors, task.counts
+        coef = np.ascontiguousarray(coef[:, support])
+        model = self._machine(task.kernel, task.block.X, support, task.places, coef, intercept)
+        self._publish(Progress(model, statistics=task.counts))
+        (self.classes_,), self.class_weight_ = task.counts.values, task.factors
         self.n_support_ = np.bincount(task.codes[support], minlength=len(self.classes_)).astype(np.int32)
         self.n_iter_ = np.array([max(1, solution.n_iter) for solution in solutions], np.int32)
-        self._publish_coefficients(list(combinations(range(len(self.classes_)), 2)))
+        self._set_coefficients(list(combinations(range(len(self.classes_)), 2)))
         self._must_converge(solutions)
         return self
 
-    def _publish_coefficients(self, pairs: list[tuple[int, int]]) -> None:
+    def _set_coefficients(self, pairs: list[tuple[int, int]]) -> None:
         """The model in the arrays of scikit-learn."""
         model, K = self.model_, len(self.classes_)
         sign = -1.0 if K == 2 else 1.0  # of two classes, the second is where the score is positive
@@ -192,7 +193,7 @@ class OneVsOne(Classifier, SupportVectorMachine):
         for coef, (i, j) in zip(model.coef, pairs, strict=True):
             dual[j - 1, of_class[i]], dual[i, of_class[j]] = coef[of_class[i]], coef[of_class[j]]
         self.dual_coef_ = self._as_fitted(sign * dual)
-        self._publish_weights(model.kernel.kernel, sign)
+        self._set_weights(model.kernel.kernel, sign)
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:

@@ -60,8 +60,8 @@ class KernelRegressor(Regressor, SupportVectorMachine):
             beta, intercept, solution = self._solve(
                 columns, np.asarray(target, np.float64), block.weight, record
             )
+        self._set_function(kernel, block, places, beta, intercept)
         self.n_iter_ = solution.n_iter
-        self._publish_one(kernel, block, places, beta, intercept)
         self._must_converge([solution])
         return self
 

@@ -19,7 +19,7 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.blocks import entries_of
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
@@ -325,8 +325,8 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
             for seed in seeds
         )
 
-    def _fitted(self, model: Aspects) -> dict[str, Any]:
-        return {"components_": model.topics, "weights_": model.weight}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"components_": progress.model.topics, "weights_": progress.model.weight}
 
     @property
     def _n_features_out(self) -> int:

@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import rows_beside
 from ..core.callbacks import with_callbacks
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.statistics import Statistics
 from ..decomposition.truncated_svd import powers
@@ -221,12 +221,11 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
             return len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * abs(trace[-1])
 
         watch = Watch(self, self.checkpoint, data)
-        self._publish(em(model, data, tol=self.tol, max_iter=self.max_iter, converged=converged, watch=watch))
-        self.trace_ = -self.trace_
-        return self
+        progress = em(model, data, tol=self.tol, max_iter=self.max_iter, converged=converged, watch=watch)
+        return self._publish(progress, trace_=-np.array(progress.trace))
 
-    def _fitted(self, model: SparseTopics) -> dict[str, Any]:
-        return {"components_": model.topics}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"components_": progress.model.topics}
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

@@ -15,6 +15,7 @@ import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must
@@ -198,8 +199,8 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
     def _start(self, data: Partitions, classes: Any = None) -> Weights:
         return Weights(np.ones(self.n_features_in_), self.local, self.collection, self.norm)
 
-    def _fitted(self, model: Weights, s: DocumentFrequencies) -> dict[str, Any]:
-        return {"idf_": model.of_words}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"idf_": progress.model.of_words}
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more documents. The result equals one `fit` to all documents."""

@@ -21,7 +21,7 @@ from ...core.blocks import Rows, offsets
 from ...core.callbacks import with_callbacks
 from ...core.callers import warn
 from ...core.cost import afford
-from ...core.loop import one_task
+from ...core.loop import Progress, one_task
 from ...core.model import Model
 from ...core.partitions import Partitions
 from ...core.shapes import must
@@ -366,14 +366,14 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         texts, start = _texts(raw_documents), self._start(None)
         words, X = start.learn(texts)
         s = start.summarize_counts(words, X, np.ones(len(texts)))
-        self._publish(start, s)
+        self._publish(self._estimated(start, s))
         return X[:, start.kept(s)]
 
     def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
         if self.vocabulary is None:
             data = self._documents(X, sample_weight)
             start = self._start(data)
-            self._publish(start, data.fold(Vocabulary.summarize, start))
+            self._publish(self._estimated(start, data.fold(Vocabulary.summarize, start)))
             return
         try:
             words = _Analyzer(vocabulary=self.vocabulary).get_feature_names_out()
@@ -381,8 +381,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
             raise TypeError(
                 f"vocabulary={self.vocabulary!r:.60} must contain words: pass strings, e.g. ['cat', 'sat']."
             ) from None
-        self.model_, self.statistics_ = self._start(None).replace(words=words), None
-        self.__dict__.update(self._fitted(self.model_, None))
+        self._publish(Progress(self._start(None).replace(words=words)))
 
     def _documents(self, X: Any, sample_weight: Any) -> Partitions:
         if not isinstance(X, Table):
@@ -410,8 +409,8 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
             )
         return Vocabulary(_strings(()), options, self.min_df, self.max_df, self.max_features)
 
-    def _fitted(self, model: Vocabulary, s: WordCounts | None) -> dict[str, Any]:
-        return {"vocabulary_": model.place, "fixed_vocabulary_": s is None}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"vocabulary_": progress.model.place, "fixed_vocabulary_": progress.statistics is None}
 
     @row_wise
     def transform(self, raw_documents: Any) -> Any:

@@ -14,6 +14,7 @@ from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
 from ...core.callers import warn
+from ...core.loop import Progress
 from ...core.partitions import Partitions
 from ...estimator.answers import row_wise
 from ...estimator.base import OnePass
@@ -21,7 +22,7 @@ from ...estimator.guarantees import Guarantee
 from ...estimator.parameters import StrOptions
 from ...inputs import read_rows
 from ...topics.term_weighting import DocumentFrequencies, Weights
-from .count_vectorizer import CountVectorizer, Vocabulary, WordCounts
+from .count_vectorizer import CountVectorizer, Vocabulary
 
 OPTIONS: dict[str, Any] = {
     "norm": [StrOptions({"l1", "l2"}), None],
@@ -126,7 +127,7 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, OnePass, auto_wra
     def _start(self, data: Partitions, classes: Any = None) -> Weights:
         return _weights(self, self.n_features_in_)
 
-    def _fitted(self, model: Weights, s: DocumentFrequencies) -> dict[str, Any]:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
         return {}
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -336,8 +337,9 @@ class TfidfVectorizer(CountVectorizer, auto_wrap_output_keys=None):
             self.statistics_ = self._documents(X, sample_weight).fold(_frequencies, self.model_, start)
             self.weights_ = start.estimate(self.statistics_)
 
-    def _fitted(self, model: Vocabulary, s: WordCounts | None) -> dict[str, Any]:
-        fitted, weights = super()._fitted(model, s), _weights(self, len(model.words))
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model, s = progress.model, progress.statistics
+        fitted, weights = super()._fitted(progress), _weights(self, len(model.words))
         if s is not None:
             words = self._start(None).kept(s)
             weights = weights.estimate(DocumentFrequencies(s.weight, s.documents[words]))
