@@ -166,8 +166,6 @@ class AgglomerativeClustering(Clustering):
         Number of features seen during `fit`.
     model_ : Leaves
         The leaves and their clusters, for `predict`.
-    statistics_ : Moments
-        Weight and moments of each feature.
 
     See Also
     --------

@@ -12,13 +12,13 @@ from scipy.spatial.distance import cdist
 
 from ..core.callers import warn
 from ..core.cost import afford
+from ..core.model import Predictor
 from ..core.partitions import Partitions
-from ..core.values import Value
 from ..estimator.base import must_have_rows
 from ..fitting.nearest import nearest, squared_distances
 from ..fitting.seeding import NOBODY, SPARE, draw
 from ..inputs import open_rows
-from ..statistics import Moments, describe
+from ..statistics import describe
 from .clusterer import Clusterer
 from .k_means import Centers
 
@@ -149,7 +149,7 @@ def gathered(data: Partitions, instead: str) -> tuple[np.ndarray, np.ndarray, np
 
 
 @dataclass(frozen=True, eq=False)
-class Leaves(Value):
+class Leaves(Predictor):
     """Points with a cluster each: a row belongs to that of the nearest. Of a precomputed distance there are
     no points, but the numbers of their columns."""
 
@@ -168,7 +168,6 @@ class Clustering(Clusterer):
     """Base class of clusterings that label a row as the nearest of stored points."""
 
     model_: Annotated[Leaves, "D"]
-    statistics_: Moments
     metric: Any
     labels_: Annotated[np.ndarray, "int (N,)"]
     n_clusters_name: ClassVar[str] = "n_clusters"
@@ -191,10 +190,9 @@ class Clustering(Clusterer):
 
 
 def opened(estimator: Any, X: Any, sample_weight: Any) -> tuple[Partitions, float]:
-    """The rows and how many they are, after `statistics_` is set; an error if there are too few."""
+    """The rows and how many they are; an error if there are too few."""
     data = open_rows(estimator, X, None, sample_weight)
     description = data.fold(describe)
-    estimator.statistics_ = description.features
     must_have_rows(description.weight)
     must_have_enough(description.rows, getattr(estimator, "n_clusters", None))
     return data, description.rows

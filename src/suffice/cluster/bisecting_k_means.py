@@ -13,10 +13,10 @@ from sklearn.utils import check_random_state
 
 from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
+from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
-from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.nearest import nearest, squared_distances
@@ -28,7 +28,7 @@ from .parts import Within
 
 
 @dataclass(frozen=True, eq=False)
-class BisectingTree(Value):
+class BisectingTree(Predictor):
     """Nodes with a centre each; a row goes from the root to the nearer of two children."""
 
     center: Annotated[np.ndarray, "(M, D)"]  # of each node

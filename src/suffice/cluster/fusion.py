@@ -146,8 +146,6 @@ class FusionClustering(Clustering):
         Number of features seen during `fit`.
     model_ : Leaves
         The rows and their clusters, for `predict`.
-    statistics_ : Moments
-        Weight and moments of each feature.
 
     See Also
     --------

@@ -180,8 +180,6 @@ class KMedoids(Clustering):
         Number of features seen during `fit`.
     model_ : Leaves
         The medoids, for `predict`.
-    statistics_ : Moments
-        Weight and moments of each feature.
 
     See Also
     --------

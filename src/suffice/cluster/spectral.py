@@ -22,7 +22,7 @@ from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Watch, one_task
-from ..core.model import Model
+from ..core.model import Model, Predictor
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
@@ -166,7 +166,7 @@ class LandmarkGraph(Model):
 
 
 @dataclass(frozen=True, eq=False)
-class SpectralModel(Value):
+class SpectralModel(Predictor):
     """Centres among the places of rows in an embedding."""
 
     embedding: Any  # GraphEmbedding or LandmarkGraph
@@ -315,8 +315,6 @@ class SpectralClustering(Clusterer):
         Number of features seen during `fit`.
     model_ : SpectralModel
         The embedding and the centres, for `predict`.
-    statistics_ : Moments
-        Weight and moments of each feature.
 
     See Also
     --------

@@ -1,4 +1,4 @@
-"""Models and families: immutable parameters that summarize blocks and are estimated from the sum."""
+"""Predictors, models and families: immutable parameters that answer, or are estimated from sums."""
 
 from __future__ import annotations
 
@@ -12,8 +12,12 @@ from .statistics import Statistics
 from .values import Value
 
 
-class Model(Value, ABC):
-    """Immutable parameters, with `summarize` (block to statistics) and `estimate` (statistics to model).
+class Predictor(Value):
+    """Immutable parameters that a fitted estimator answers with: its `model_`."""
+
+
+class Model(Predictor, ABC):
+    """A predictor with `summarize` (block to statistics) and `estimate` (statistics to model).
 
     The law, for all blocks a and b, to rounding:
     ``m.summarize(a followed by b) == m.summarize(a) + m.summarize(b)``.

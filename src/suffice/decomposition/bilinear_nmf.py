@@ -18,6 +18,7 @@ from ..core.blocks import Rows
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch, one_task
+from ..core.model import Predictor
 from ..core.randomness import Purpose
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -55,7 +56,7 @@ class ConceptSums(Statistics):
 
 
 @dataclass(frozen=True, eq=False)
-class Concepts(Value):
+class Concepts(Predictor):
     """Concept c is the sum of w[n, c] x_n, and x_n is approximated by the sum of v[n, c] times the
     concepts."""
 

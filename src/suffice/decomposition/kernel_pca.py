@@ -19,11 +19,10 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.callbacks import with_callbacks
 from ..core.cost import afford
-from ..core.loop import one_task
-from ..core.model import Model
+from ..core.loop import Progress, one_task
+from ..core.model import Model, Predictor
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
-from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator
@@ -42,7 +41,7 @@ MANY_ROWS, FEW = 200, 10  # of more rows, fewer components are found by Lanczos 
 
 
 @dataclass(frozen=True, eq=False)
-class KernelAxes(Value):
+class KernelAxes(Predictor):
     """Exact components: weighted sums of the kernels with the rows, about their mean."""
 
     columns: Annotated[KernelColumns, "M, D"]
@@ -179,7 +178,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     model_ : KernelAxes or LandmarkAxes
         The fitted model.
     statistics_ : Moments
-        The moments of the landmarks' features; if exact, of each feature.
+        With landmarks, the moments of their features.
 
     See Also
     --------
@@ -321,8 +320,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             if self.remove_zero_eig or self.n_components is None:
                 positive = model.values > 0
                 model = model.replace(values=model.values[positive], vectors=model.vectors[:, positive])
-            s = self._row_moments(block)
-            self._set(model, s, model.values, model.vectors, model.columns.points)
+            self._set(Progress(model), model.values, model.vectors, model.columns.points)
             if self.fit_inverse_transform:
                 self._learn_inverse(block)
         return self
@@ -336,12 +334,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         model = model.estimate(s)
         values = model.axes.variance[: model.count] * (s.weight - 1.0)
         coef = landmarks.root @ model.axes.axes[: model.count].T
-        return self._set(model, s, values, coef * np.sqrt(values), landmarks.columns.points)
+        progress = Progress(model, statistics=s)
+        return self._set(progress, values, coef * np.sqrt(values), landmarks.columns.points)
 
-    def _set(self, model: Any, s: Any, values: np.ndarray, vectors: np.ndarray, points: Any) -> Self:
-        self.model_, self.statistics_ = model, s
-        self.eigenvalues_, self.eigenvectors_, self.X_fit_ = values, vectors, points
-        return self
+    def _set(self, progress: Progress, values: np.ndarray, vectors: np.ndarray, points: Any) -> Self:
+        return self._publish(progress, eigenvalues_=values, eigenvectors_=vectors, X_fit_=points)
 
     def _learn_inverse(self, block: Any) -> None:
         rows = map_rows(self.model_.project, block.X)

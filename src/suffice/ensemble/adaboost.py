@@ -16,6 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
+from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.values import Value
@@ -118,7 +119,7 @@ def _error(right: np.ndarray, sums: np.ndarray) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class AdaBoost(Value):
+class AdaBoost(Predictor):
     """A boosted classifier: the members, and how each of their answers votes for the classes.
 
     The answers of a tree are its nodes; those of another classifier are the classes.
@@ -247,8 +248,6 @@ class AdaBoostClassifier(Classifier, Members, Boosting):
         Why it stopped: 'n_estimators', 'no errors', 'error of a guess' or 'callback'.
     model_ : AdaBoost
         The trees or classifiers, with their votes.
-    statistics_ : CategoryCounts
-        The classes, and the weight of each.
     n_features_in_ : int
         Number of features seen during `fit`.
 
@@ -362,7 +361,8 @@ class AdaBoostClassifier(Classifier, Members, Boosting):
             raise ValueError(f"{type(self.estimator_).__name__} doesn't support sample_weight.")
         trees = type(self.estimator_) is DecisionTreeClassifier
         data = open_rows(self, X, y, sample_weight)
-        learner: Any = (self._trees if trees else self._classifiers)(X, data)
+        learner: Any
+        learner, total = (self._trees if trees else self._classifiers)(X, data)
         rows, done = learner.opened(data), 0
 
         def weighted(rounds: Rounds) -> Partitions:
@@ -380,7 +380,7 @@ class AdaBoostClassifier(Classifier, Members, Boosting):
             rounds: Rounds = state.model
             member, sums = learner.fit(weighted(rounds), state.n_iter)
             winner = member.value.argmax(axis=1) if trees else np.arange(len(self.classes_))
-            boost = self._boost(winner, sums)
+            boost = self._boost(winner, sums, total)
             if self.algorithm == "SAMME" and boost.error >= 1.0 - 1.0 / max(len(self.classes_), 2) - ROUNDING:
                 if not rounds.members:
                     raise ValueError(
@@ -406,43 +406,43 @@ class AdaBoostClassifier(Classifier, Members, Boosting):
             grows=True,
         )
         state = watch.loop(step, Progress(Rounds()))
-        return self._publish(state.replace(model=as_model(state.model), statistics=self.statistics_))
+        return self._publish(state.replace(model=as_model(state.model)))
 
-    def _trees(self, X: Any, data: Partitions) -> TreeLearner:
+    def _trees(self, X: Any, data: Partitions) -> tuple[TreeLearner, float]:
+        """What fits the trees, and the total weight of the rows."""
         base = clone(self.estimator_)
         by_type = categorical_by_type(base, X)
         passed = Passed(data, feature_names(self), Check.of(base), categorical=by_type)
         start = base._prepared(passed, None, None)
-        self._set_classes(start.fitted["statistics_"])
-        unit = min(start.target.weight_unit, grid(self._total, WEIGHT_BITS))
+        total = self._set_classes(start.sums)
+        unit = min(start.target.weight_unit, grid(total, WEIGHT_BITS))
         target = start.target.replace(weight_unit=unit)
-        limits = base._limits(target, float(self.statistics_.count[0][0].dot(target.class_weight)))
-        return TreeLearner(start.bins, target, limits, self._seeds(), start.rows, base.ccp_alpha)
+        limits = base._limits(target, float(start.sums.count[0][0].dot(target.class_weight)))
+        return TreeLearner(start.bins, target, limits, self._seeds(), start.rows, base.ccp_alpha), total
 
-    def _classifiers(self, X: Any, data: Partitions) -> ClassifierLearner:
-        self._set_classes(data.fold(class_counts))
-        unit = grid(self._total, WEIGHT_BITS)
+    def _classifiers(self, X: Any, data: Partitions) -> tuple[ClassifierLearner, float]:
+        """What fits other classifiers, and the total weight of the rows."""
+        total = self._set_classes(data.fold(class_counts))
+        unit = grid(total, WEIGHT_BITS)
         by_type, container = categorical_by_type(self.estimator_, X), sparse_container(X)
         names, seeds = feature_names(self), self._seeds()
-        return ClassifierLearner(self.estimator_, self.classes_, names, unit, seeds, by_type, container)
+        learner = ClassifierLearner(self.estimator_, self.classes_, names, unit, seeds, by_type, container)
+        return learner, total
 
-    def _set_classes(self, s: CategoryCounts) -> None:
-        afford_classes(len(s.values[0]))
-        self.statistics_, (self.classes_,) = s, s.values
-        check_total_weight(self._total)
-
-    @property
-    def _total(self) -> float:
+    def _set_classes(self, s: CategoryCounts) -> float:
         """The total weight of the rows."""
-        return float(self.statistics_.count[0].sum())
+        afford_classes(len(s.values[0]))
+        (self.classes_,), total = s.values, float(s.count[0].sum())
+        check_total_weight(total)
+        return total
 
     def _seeds(self) -> np.ndarray:
         return check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_estimators)
 
-    def _boost(self, winner: np.ndarray, sums: np.ndarray) -> Boost:
+    def _boost(self, winner: np.ndarray, sums: np.ndarray, total: float) -> Boost:
         if self.algorithm == "SAMME":
             return discrete(winner, sums, self.learning_rate)
-        return confidence_rated(winner, sums, self.learning_rate, self._total)
+        return confidence_rated(winner, sums, self.learning_rate, total)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model: AdaBoost = progress.model
@@ -574,4 +574,4 @@ class AdaBoostClassifier(Classifier, Members, Boosting):
             yield float(np.average(predicted == y, weights=sample_weight))
 
 
-SHARED = {"classes_", "n_classes_", "n_features_in_", "feature_names_in_", "statistics_"}  # with its members
+SHARED = {"classes_", "n_classes_", "n_features_in_", "feature_names_in_"}  # with its members

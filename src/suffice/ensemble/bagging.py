@@ -20,11 +20,11 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from ..core.blocks import Rows
 from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
+from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator, key_of
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
-from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows, reads_partitions
 from ..estimator.guarantees import Guarantee
@@ -114,7 +114,7 @@ def member_draws(seed: int, m: int, D: int, n_chosen: int, replacement: bool) ->
 
 
 @dataclass(frozen=True, eq=False)
-class Bagging(Value):
+class Bagging(Predictor):
     """The members, and the features that each of them sees."""
 
     members: tuple[Any, ...]  # stored estimators
@@ -343,7 +343,7 @@ class BaseBagging(Members, Estimator):
             grows=True,
         )
         members = watch.limited(self.n_estimators - len(members)).loop(step, Progress(members)).model
-        self.statistics_, self.model_, self.draws_ = start, as_model(members), draws.gathered()
+        self.model_, self.draws_ = as_model(members), draws.gathered()
         for name in ("oob_score_", self._out_of_bag):
             self.__dict__.pop(name, None)
         if self.oob_score:
@@ -571,8 +571,6 @@ class BaggingClassifier(Classifier, BaseBagging):
         How often each row is in the sample of each member.
     model_ : Bagging
         The members, and their features.
-    statistics_ : BagStart
-        Number of rows with a weight, and the weight of each class.
     oob_decision_function_ : ndarray of shape (n_samples, n_classes)
         Only with `oob_score`: the mean probabilities of the classes by the members whose sample a row is
         not in; NaN if it is in all of them.
@@ -717,8 +715,6 @@ class BaggingRegressor(Regressor, BaseBagging):
         How often each row is in the sample of each member.
     model_ : Bagging
         The members, and their features.
-    statistics_ : BagStart
-        Number of rows with a weight, and the weight of each class.
     oob_prediction_ : ndarray of shape (n_samples,) or (n_samples, n_targets)
         Only with `oob_score`: the mean prediction of the members whose sample a row is not in; NaN if it is
         in all of them.

@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.blocks import Rows
 from ..core.loop import Progress, Watch
+from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -65,7 +66,7 @@ class Stages(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class BoostedTrees(Value):
+class BoostedTrees(Predictor):
     """A sum of trees: K of each stage, one for each raw score."""
 
     forest: Annotated[Forest, "D"]
@@ -541,7 +542,7 @@ class TreeBoosting(TreeGrower):
             limited_by=self._limited_by, grows=True,
         )  # fmt: skip
         self.__dict__.update(fitted, do_early_stopping_=stopping)
-        state = Progress(Stages(), statistics=start.target)
+        state = Progress(Stages())
         if earlier is not None:
             so_far = Stages(tuple(earlier.forest), tuple(map(tuple, self.losses_.tolist())))
             state = state.replace(model=so_far, trace=tuple(self.losses_[1:, 0].tolist()))
@@ -557,7 +558,7 @@ class TreeBoosting(TreeGrower):
         if n < self.model_.n_stages:
             forest = self.model_.forest.first(n * len(self.model_.baseline))
             losses = tuple(map(tuple, self.losses_[: n + 1].tolist()))
-            state = Progress(Stages(tuple(forest), losses), (), self.statistics_, self._limited_by)
+            state = Progress(Stages(tuple(forest), losses), stopped_because=self._limited_by)
             self._publish_stages(state, self.model_.replace(forest=forest))
 
     def _baseline(self, targets: Targets, rows: Partitions, loss: Loss, bins: FeatureBins) -> np.ndarray:
@@ -569,7 +570,7 @@ class TreeBoosting(TreeGrower):
     def _publish_stages(self, state: Progress, model: BoostedTrees) -> Self:
         """The trace is the first column of `losses_`."""
         return self._publish(
-            Progress(model, statistics=state.statistics),
+            Progress(model),
             losses_=np.array(state.model.losses),
             converged_=state.converged,
             stopped_because_=state.stopped_because,

@@ -364,8 +364,6 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
     oob_score_ : float
         Only with `oob_score`: the score of the rows that are not in all samples, accuracy by
         default.
-    statistics_ : CategoryCounts
-        The classes, and the weight of each.
     n_features_in_ : int
         Number of features seen during `fit`.
 
@@ -548,8 +546,6 @@ class RandomForestRegressor(TreeRegressor, RandomForest):
     oob_score_ : float
         Only with `oob_score`: the score of the rows that are not in all samples, R squared by
         default.
-    statistics_ : Extremes
-        The range of the target.
     n_features_in_ : int
         Number of features seen during `fit`.
 

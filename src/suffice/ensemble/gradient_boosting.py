@@ -281,8 +281,6 @@ class GradientBoostingRegressor(BoostingRegressor, ExactBoosting):
         Why it stopped: 'n_estimators', 'tolerance', 'monitor' or 'callback'.
     model_ : BoostedTrees
         The trees, stage by stage, with the learning rate in the values of their leaves.
-    statistics_ : Extremes
-        The range of the target.
     n_features_in_ : int
         Number of features seen during `fit`.
 
@@ -497,8 +495,6 @@ class GradientBoostingClassifier(BoostingClassifier, ExactBoosting):
         Why it stopped: 'n_estimators', 'tolerance', 'monitor' or 'callback'.
     model_ : BoostedTrees
         The trees, stage by stage, with the learning rate in the values of their leaves.
-    statistics_ : CategoryCounts
-        The classes, and the weight of each.
     n_features_in_ : int
         Number of features seen during `fit`.
 

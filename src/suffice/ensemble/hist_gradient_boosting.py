@@ -292,8 +292,6 @@ class HistGradientBoostingRegressor(BoostingRegressor, HistBoosting):
         Why it stopped: 'max_iter', 'tolerance' or 'callback'.
     model_ : BoostedTrees
         The trees, stage by stage.
-    statistics_ : Extremes
-        The range of the target.
     n_features_in_ : int
         Number of features seen during `fit`.
 
@@ -489,8 +487,6 @@ class HistGradientBoostingClassifier(BoostingClassifier, HistBoosting):
         Why it stopped: 'max_iter', 'tolerance' or 'callback'.
     model_ : BoostedTrees
         The trees, stage by stage.
-    statistics_ : CategoryCounts
-        The classes, and the weight of each.
     n_features_in_ : int
         Number of features seen during `fit`.
 

@@ -21,6 +21,7 @@ from ..additive.additive_model import level_of
 from ..core.blocks import Rows, stack
 from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
+from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.values import Value
@@ -258,7 +259,7 @@ def _stepped(terms: Sequence[Term], coefficients: Sequence[float], block: Staged
 
 
 @dataclass(frozen=True, eq=False)
-class Stagewise(Value):
+class Stagewise(Predictor):
     """The terms of an additive model, and their coefficients."""
 
     terms: tuple[Any, ...] = ()
@@ -381,7 +382,7 @@ class ForwardStagewise(Boosting):
             )
 
         watch = Watch(self, self.checkpoint, data, self.n_estimators, limited_by="n_estimators", grows=True)
-        return self._publish(watch.loop(step, Progress(Stagewise(), statistics=float(weight))))
+        return self._publish(watch.loop(step, Progress(Stagewise())))
 
     def _must_be_fit_for(self, loss: TermLoss) -> None:
         right = is_classifier(self.estimator_) if loss.labels else is_regressor(self.estimator_)
@@ -458,8 +459,6 @@ class ForwardStagewiseRegressor(Regressor, ForwardStagewise):
         Why it stopped: 'n_estimators', 'no better term' or 'callback'.
     model_ : Stagewise
         The terms and their coefficients.
-    statistics_ : float
-        Total weight of the rows.
 
     See Also
     --------
@@ -574,8 +573,6 @@ class ForwardStagewiseClassifier(Classifier, ForwardStagewise):
         Why it stopped: 'n_estimators', 'no better term' or 'callback'.
     model_ : Stagewise
         The terms and their coefficients.
-    statistics_ : float
-        Total weight of the rows.
 
     See Also
     --------

@@ -195,8 +195,8 @@ class Boosting(Iterative):
 
     def _shorten(self) -> None:
         if (n := self.n_estimators) < self.n_iter_:
-            shorter = self.model_.first(n), tuple(self.trace_[:n]), self.statistics_, "n_estimators"
-            self._publish(Progress(*shorter))
+            model, trace = self.model_.first(n), tuple(self.trace_[:n])
+            self._publish(Progress(model, trace, stopped_because="n_estimators"))
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         return {"converged_": progress.stopped_because not in ("", "n_estimators", "callback")}

@@ -144,17 +144,19 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         """The fitted attributes that follow from the model and the sums, beside `model_` itself."""
-        raise NotImplementedError
+        return {}
 
     def _publish(self, progress: Progress, **more: Any) -> Self:
         """Set the fitted attributes: those of a progress, and more that it does not have."""
-        fitted = {"model_": progress.model, "statistics_": progress.statistics}
+        fitted = {"model_": progress.model}
+        if progress.statistics is not None:
+            fitted["statistics_"] = progress.statistics
         if progress.stopped_because:  # of a loop
             course = np.array(progress.trace), progress.n_iter, progress.converged, progress.stopped_because
             fitted |= dict(zip(COURSE, course, strict=True))
         fitted |= {**self._fitted(progress), **more}  # which may refuse: then nothing is set
         derived = [name for name in vars(self) if isinstance(vars(type(self)).get(name), Derived)]
-        for name in (*derived, *COURSE):  # of the fit before
+        for name in (*derived, *COURSE, "statistics_"):  # of the fit before
             self.__dict__.pop(name, None)
         self.__dict__.update(fitted)
         ended = progress.stopped_because in ("", "tolerance", "callback")

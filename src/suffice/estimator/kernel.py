@@ -4,13 +4,10 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
-import numpy as np
-
 from ..core.callers import warn
 from ..core.partitions import Partitions
 from ..fitting.landmarks import Landmarks
 from ..kernels import Kernel, as_kernel, is_of_strings, is_precomputed
-from ..statistics import Moments, moments
 from .base import Estimator, must_have_rows
 from .guarantees import Guarantee
 from .parameters import AT_LEAST_1, FINITE, NON_NEGATIVE, seed_of
@@ -45,11 +42,6 @@ class TakesKernel(Estimator):
     def for_strings(self) -> str:
         """What to do about strings where rows of numbers are expected."""
         return f"use kernel=Subsequences(3) of suffice.kernels instead of kernel={self.kernel!r}"
-
-    def _row_moments(self, block: Any) -> Moments:
-        """Mean and variance of each feature. Of strings, only the weight."""
-        X = np.empty((len(block), 0)) if self.takes_symbols else block.X
-        return moments(X, block.weight, "diagonal")
 
 
 class KernelEstimator(TakesKernel):

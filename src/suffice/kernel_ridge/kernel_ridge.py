@@ -20,11 +20,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
-from ..core.loop import one_task
-from ..core.model import Model
+from ..core.loop import Progress, one_task
+from ..core.model import Model, Predictor
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, tree_sum
-from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator
@@ -48,7 +47,7 @@ MANY = 4096  # landmarks beyond which conjugate gradients replace the sum of the
 
 
 @dataclass(frozen=True, eq=False)
-class KernelFunctions(Value):
+class KernelFunctions(Predictor):
     """Functions of a row: weighted sums of its kernels with points."""
 
     columns: Annotated[KernelColumns, "M, D"]
@@ -219,7 +218,7 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
     model_ : KernelFunctions or LandmarkRidge
         The fitted model.
     statistics_ : Moments
-        The moments of the landmarks' kernels or features and the targets; if exact, of the targets.
+        With landmarks, the moments of their kernels or features and of the targets.
 
     See Also
     --------
@@ -299,7 +298,8 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         return {"alpha": lambda values: values[0]} if self.landmarks and self.landmarks <= MANY else {}
 
     def _shorten(self) -> None:
-        self._set(self._solved(self.model_, self.statistics_), self.statistics_)
+        s = self.statistics_
+        self._publish(Progress(self._solved(self.model_, s), statistics=s))
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -324,11 +324,10 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
             data = open_rows(self, source, y, sample_weight)
             if self.landmarks is not None:
                 return self._fit_landmarks(data)
-            s = data.fold(_target_moments)
-            must_have_rows(s.weight)
             block = data.gather(INSTEAD)
+            must_have_rows(block.weight)
             kernel = self._kernel().with_rows(block.X, block.weight)
-            return self._set(KernelFunctions.solve(kernel, self.alpha, block), s)
+            return self._publish(Progress(KernelFunctions.solve(kernel, self.alpha, block)))
 
     def _fit_landmarks(self, data: Partitions) -> Self:
         landmarks = self._sampled(data)
@@ -336,9 +335,10 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         linear = LinearModel(np.zeros((1, R)), np.zeros(1), self.alpha, fit_intercept=False)
         model = LandmarkRidge(landmarks, linear)
         if len(landmarks.root) > MANY:
-            return self._set(*model.solve(data))
+            model, s = model.solve(data)
+            return self._publish(Progress(model, statistics=s))
         s = data.fold(LandmarkRidge.summarize, model)
-        return self._set(self._solved(model, s), s)
+        return self._publish(Progress(self._solved(model, s), statistics=s))
 
     def _fit_folds(self, X: Any, n_folds: int, division: Step) -> LandmarkFolds:
         """The landmarks of all rows, and one sum for all folds and penalties."""
@@ -358,12 +358,11 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         """The model of landmarks with this penalty."""
         return model.replace(linear=model.linear.replace(alpha=self.alpha)).estimate(s)
 
-    def _set(self, model: Any, s: Moments) -> Self:
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model = progress.model
         functions = model if isinstance(model, KernelFunctions) else model.functions
-        self.model_, self.statistics_ = model, s
-        self.X_fit_ = functions.columns.points
-        self.dual_coef_ = functions.coef[:, 0] if self._flat_target else functions.coef
-        return self
+        coef = functions.coef[:, 0] if self._flat_target else functions.coef
+        return {"X_fit_": functions.columns.points, "dual_coef_": coef}
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
@@ -394,7 +393,7 @@ class LandmarkFolds:
     def fitted(self, values: dict[str, Any]) -> KernelRidge:
         """The fit to all rows."""
         out = copy(self.estimator).set_params(**values)
-        return out._set(out._solved(self.model, self.total), self.total)
+        return out._publish(Progress(out._solved(self.model, self.total), statistics=self.total))
 
 
 def _target_moments(block: Any) -> Moments:

@@ -18,14 +18,14 @@ from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import one_task
+from ..core.model import Predictor
 from ..core.randomness import Purpose, generator
-from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Interval, StrOptions
 from ..inputs import in_order, open_rows, read_rows
-from ..neighbors import Contents, NearestNeighbors
+from ..neighbors import NearestNeighbors
 from ..neighbors.base import Neighbors
 from .factors import Neighborhoods, hessian_factors, modified_factors, tangent_factors
 
@@ -99,7 +99,7 @@ def reconstruction_weights(X: Any, neighbors: Any, reg: float = 1e-3) -> np.ndar
 
 
 @dataclass(frozen=True, eq=False)
-class Reconstruction(Value):
+class Reconstruction(Predictor):
     """Places of points in the embedding: a row is at the weighted mean of those of its neighbours."""
 
     points: Annotated[np.ndarray, "(N, D)"]  # distinct
@@ -165,8 +165,6 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     reconstruction_error_ : float
         The minimum: with 'standard', the sum over the rows of squared distances of their places from the
         means of their neighbours.
-    statistics_ : Contents
-        The number of distinct rows.
 
     See Also
     --------
@@ -215,7 +213,6 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
 
     model_: Annotated[Reconstruction, "D"]
     nbrs_: Any
-    statistics_: Contents
     preserves_dtype: ClassVar[tuple[str, ...]] = ("embedding_", "transform")
     counts_rows = True  # those of weight zero are placed, too
 
@@ -312,7 +309,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         )
         values, vectors = self._smallest(conditions, np.sqrt(weight)[row], np.sqrt(weight))
         self.model_ = start.replace(embedding=vectors)
-        self.nbrs_, self.statistics_ = search, search.statistics_
+        self.nbrs_ = search
         self.reconstruction_error_ = float(values.sum())
         self.embedding_ = np.empty((len(block), self.n_components))
         there = block.weight > 0

@@ -46,7 +46,6 @@ class Neighbors(Estimator, KNeighborsMixin):
     """
 
     model_: Minkowski | Pairwise
-    statistics_: Contents
     n_neighbors: Any
     algorithm: Any
     leaf_size: Any
@@ -102,7 +101,7 @@ class Neighbors(Estimator, KNeighborsMixin):
             s = data.fold(contents, kind)
             must_have_rows(s.copies)
             self._set_classes(s)
-            self.model_, self.statistics_, self.n_samples_fit_ = distance, s, s.copies
+            self.model_, self.n_samples_fit_ = distance, s.copies
             self.effective_metric_, self.effective_metric_params_ = self._named()
             self._rows = RowsElsewhere(data) if block is None else self._stored(block)
         return self

@@ -61,8 +61,6 @@ class KNeighborsClassifier(LeaveOneOut, Classifier, Voters):
         Number of rows, each as often as its weight.
     outputs_2d_ : bool
         Whether there are several targets.
-    statistics_ : Contents
-        The number of rows, and the weight of each class.
 
     See Also
     --------

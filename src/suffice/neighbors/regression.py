@@ -55,8 +55,6 @@ class KNeighborsRegressor(LeaveOneOut, MultiOutputMixin, Regressor, Voters):
         The distance.
     n_samples_fit_ : int
         Number of rows, each as often as its weight.
-    statistics_ : Contents
-        The number of rows, and the moments of the targets.
 
     See Also
     --------

@@ -58,8 +58,6 @@ class NearestNeighbors(Neighbors, RadiusNeighborsMixin):
         The distance.
     n_samples_fit_ : int
         Number of rows, each as often as its weight.
-    statistics_ : Contents
-        The number of rows.
 
     See Also
     --------

@@ -8,6 +8,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
@@ -101,8 +102,8 @@ class ColumnTransform(OnePass):
         self._check_input(X)
         return super()._add(X, None, sample_weight)
 
-    def _set(self, model: Any, s: Any, fitted: dict[str, Any]) -> Self:
-        super()._set(model, s, fitted)
+    def _publish(self, progress: Progress, **more: Any) -> Self:
+        super()._publish(progress, **more)
         self._derive()
         return self
 

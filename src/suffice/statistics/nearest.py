@@ -13,6 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.blocks import dense
+from ..core.model import Predictor
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -67,7 +68,7 @@ class Nearest(Statistics):
 
 
 @dataclass(frozen=True, eq=False)
-class Minkowski(Value):
+class Minkowski(Predictor):
     """The distance (sum of |difference|^p)^(1/p), or the largest difference for p = inf."""
 
     p: float
@@ -95,7 +96,7 @@ class Minkowski(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class Pairwise(Value):
+class Pairwise(Predictor):
     """A distance that scikit-learn's `pairwise_distances` computes, by its name, as a function of two rows or
     as a `DistanceMetric`; or 'precomputed': the queries are their distances from all rows."""
 

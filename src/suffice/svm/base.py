@@ -15,7 +15,7 @@ from sklearn.exceptions import ConvergenceWarning
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
-from ..core.values import Value
+from ..core.model import Predictor
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.kernel import TakesKernel
@@ -28,7 +28,7 @@ INSTEAD = "use KernelMachine(loss=, landmarks=1000) or LinearSVC, which sum over
 
 
 @dataclass(frozen=True, eq=False)
-class SupportVectors(Value):
+class SupportVectors(Predictor):
     """Functions of a row: weighted sums of its kernels with the support vectors, and an intercept."""
 
     kernel: Annotated[KernelColumns, "S, D"]  # with the support vectors
@@ -149,7 +149,7 @@ class SupportVectorMachine(TakesKernel):
         """The fitted attributes of a machine of one function."""
         support = np.flatnonzero(beta)
         model = self._machine(kernel, block.X, support, places, beta[None, support], [intercept])
-        self._publish(Progress(model, statistics=self._row_moments(block)))
+        self._publish(Progress(model))
         self.dual_coef_, self.intercept_ = self._as_fitted(self.model_.coef), self.model_.intercept
         self.n_support_ = np.array([len(support)], np.int32)
         self._set_weights(kernel)

@@ -175,7 +175,7 @@ class OneVsOne(Classifier, SupportVectorMachine):
         support = support[np.argsort(task.codes[support], kind="stable")]
         coef = np.ascontiguousarray(coef[:, support])
         model = self._machine(task.kernel, task.block.X, support, task.places, coef, intercept)
-        self._publish(Progress(model, statistics=task.counts))
+        self._publish(Progress(model))
         (self.classes_,), self.class_weight_ = task.counts.values, task.factors
         self.n_support_ = np.bincount(task.codes[support], minlength=len(self.classes_)).astype(np.int32)
         self.n_iter_ = np.array([max(1, solution.n_iter) for solution in solutions], np.int32)

@@ -134,8 +134,6 @@ class SVC(OneVsOne):
         The shape of X, of the rows with a weight.
     sigmoids_ : ndarray of shape (n_pairs, 2)
         Slopes and intercepts of Platt's sigmoids. Only with ``probability=True``.
-    statistics_ : CategoryCounts
-        The classes, and the weight of each.
     support_ : ndarray of shape (n_SV,)
         Indices of the support vectors among the rows with a weight, by class.
     support_vectors_ : ndarray or CSR matrix of shape (n_SV, n_features)

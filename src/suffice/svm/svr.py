@@ -143,8 +143,6 @@ class SVR(KernelRegressor):
         Number of support vectors.
     shape_fit_ : tuple of int
         The shape of X, of the rows with a weight.
-    statistics_ : Moments
-        Mean and variance of each feature, by weight: see `gamma`.
     support_ : ndarray of shape (n_SV,)
         Indices of the support vectors among the rows with a weight.
     support_vectors_ : ndarray or CSR matrix of shape (n_SV, n_features)

@@ -72,6 +72,7 @@ class Prepared:
     data: Partitions  # the rows
     rows: int  # how many have a weight
     bins: FeatureBins
+    sums: Any  # of the targets: CategoryCounts or Extremes
     target: Any  # ClassTarget or NumberTarget, or that of several
     limits: Limits
     fitted: dict[str, Any]  # attributes that are known already
@@ -142,8 +143,8 @@ class TreeGrower(Estimator):
             raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
         target, total, fitted = self._target(start, data)
         limits = self._limits(target, total)
-        fitted |= {"max_features_": limits.max_features, "n_outputs_": n_targets, "statistics_": start.target}
-        return Prepared(data, int(start.rows), bins, target, limits, fitted)
+        fitted |= {"max_features_": limits.max_features, "n_outputs_": n_targets}
+        return Prepared(data, int(start.rows), bins, start.target, target, limits, fitted)
 
     def _target(self, start: TreeStart, data: Partitions) -> tuple[Any, float, dict[str, Any]]:
         """The target on its grid, the total weight, and the fitted attributes that follow."""

@@ -232,8 +232,6 @@ class DecisionTreeClassifier(TreeClassifier, DecisionTree):
         and its methods `apply`, `predict` and `decision_path`.
     model_ : Tree
         The tree.
-    statistics_ : CategoryCounts
-        The classes, and the weight of each.
 
     See Also
     --------
@@ -368,8 +366,6 @@ class DecisionTreeRegressor(TreeRegressor, DecisionTree):
         and its methods `apply`, `predict` and `decision_path`.
     model_ : Tree
         The tree.
-    statistics_ : Extremes
-        The range of the target.
 
     See Also
     --------

@@ -9,13 +9,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..core.model import Predictor
 from ..core.shapes import must, must_index
-from ..core.values import Value
 from .model import Tree
 
 
 @dataclass(frozen=True, eq=False)
-class Forest(Value):
+class Forest(Predictor):
     """Trees of the same features. Their nodes are those of one `Tree`, one tree after the other."""
 
     nodes: Annotated[Tree, "D"]

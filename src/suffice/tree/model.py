@@ -8,13 +8,13 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..core.model import Predictor
 from ..core.shapes import must, must_index
-from ..core.values import Value
 from ..statistics.bins import FeatureBins
 
 
 @dataclass(frozen=True, eq=False)
-class Tree(Value):
+class Tree(Predictor):
     """A binary tree. Its nodes are in preorder: each before its left subtree, then its right one.
 
     A row goes left if its value is at most the threshold; a category, if `goes_left` says so.

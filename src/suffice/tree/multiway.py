@@ -15,10 +15,10 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.blocks import Rows
 from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
+from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
-from ..core.values import Value
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import Interval, StrOptions
 from ..inputs import Check, map_rows, open_rows, read_rows
@@ -60,7 +60,7 @@ class LevelCounts(Statistics):
 
 
 @dataclass(frozen=True, eq=False)
-class MultiwayTree(Value):
+class MultiwayTree(Predictor):
     """A tree whose nodes have a branch for each category, or two branches for numbers. Parents come first.
 
     A row without a known branch goes to all branches, with shares of its weight in proportion to theirs.
@@ -388,8 +388,6 @@ class MultiwayTreeClassifier(TreeClassifier, Estimator):
         Number of classes.
     model_ : MultiwayTree
         The tree.
-    statistics_ : CategoryCounts
-        The classes, and the weight of each.
 
     See Also
     --------
@@ -505,7 +503,7 @@ class MultiwayTreeClassifier(TreeClassifier, Estimator):
             self.model_ = tree.replace(bins=bins.of_categories())
             if self.alpha > 0.0:
                 self.model_ = self.model_.pruned(self.alpha)
-            self.classes_, self.n_classes_, self.statistics_ = classes, len(classes), start.target
+            self.classes_, self.n_classes_ = classes, len(classes)
         return self
 
     def cost(self, alpha: float = 0.0) -> float:
