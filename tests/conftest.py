@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import warnings
 from pathlib import Path
 from zlib import crc32
 
@@ -61,6 +62,22 @@ def own_draws(request, monkeypatch):
     """Each test draws from the `rng` of its module anew, so that its draws do not depend on other tests."""
     if isinstance(getattr(request.module, "rng", None), np.random.Generator):
         monkeypatch.setattr(request.module, "rng", np.random.default_rng(crc32(request.node.nodeid.encode())))
+
+
+@pytest.fixture(scope="module")
+def ray_here():
+    """A small Ray of two CPUs, or the one that runs, e.g. for the tests of engines."""
+    ray = pytest.importorskip("ray")
+    started = not ray.is_initialized()
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # Ray's own, on its way up
+        if started:
+            how = {"object_store_memory": 200 << 20, "logging_level": "ERROR", "log_to_driver": False}
+            ray.init(num_cpus=2, include_dashboard=False, **how)
+        pytest.importorskip("ray.data").DataContext.get_current().enable_progress_bars = False
+    yield ray
+    if started:
+        ray.shutdown()
 
 
 @pytest.fixture

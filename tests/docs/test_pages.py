@@ -6,7 +6,6 @@ import ast
 import doctest
 import io
 import re
-import warnings
 from contextlib import redirect_stdout
 from pathlib import Path
 
@@ -66,22 +65,6 @@ def run(page: Path, text: str, names: dict) -> None:
 
 def on_ray(page: Path) -> bool:
     return re.search(r"^(>>> )?import ray", page.read_text(encoding="utf-8"), re.MULTILINE) is not None
-
-
-@pytest.fixture(scope="module")
-def ray_here():
-    """A small Ray, quiet; the pages then use it as they would use a cluster."""
-    ray = pytest.importorskip("ray")
-    started = not ray.is_initialized()
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # Ray's own, on its way up
-        if started:
-            how = {"object_store_memory": 100 << 20, "logging_level": "ERROR", "log_to_driver": False}
-            ray.init(num_cpus=1, include_dashboard=False, **how)
-        pytest.importorskip("ray.data").DataContext.get_current().enable_progress_bars = False
-    yield
-    if started:
-        ray.shutdown()
 
 
 @pytest.fixture

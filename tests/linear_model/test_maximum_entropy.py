@@ -621,27 +621,22 @@ def test_features_of_no_rows(features):
 @pytest.mark.slow
 @pytest.mark.timeout(300, method="thread")  # what a signal raises is lost inside ray.get
 @pytest.mark.filterwarnings("ignore")
-def test_on_ray_the_bits_are_those_of_the_same_blocks_here(tmp_path):
-    ray, pa = pytest.importorskip("ray"), pytest.importorskip("pyarrow")
-    of_ray, pq = pytest.importorskip("ray.data"), pytest.importorskip("pyarrow.parquet")
+def test_on_ray_the_bits_are_those_of_the_same_blocks_here(ray_here, tmp_path):
+    pa, pq = pytest.importorskip("pyarrow"), pytest.importorskip("pyarrow.parquet")
     X, y = problem(400)
     parts = [slice(n, n + 100) for n in range(0, 400, 100)]
     tables = [pa.table({"u": X[part, 0], "v": X[part, 1], "label": y[part]}) for part in parts]
     for n, table in enumerate(tables):
         pq.write_table(table, tmp_path / f"{n}.parquet")
     features = [lambda x, c: x[0] * (c == "a"), lambda x, c: x[1] * (c == "b"), lambda x, c: float(c != "c")]
-    ray.init(num_cpus=2, include_dashboard=False, object_store_memory=200 << 20, log_to_driver=False)
-    try:
-        sources = suffice.scan_parquet(tmp_path), of_ray.from_arrow(tables)
-        here, there = (suffice.rows(source, target="label") for source in sources)
-        for solver in ("lbfgs", "iis"):
-            model = MaximumEntropy(features, solver=solver, max_iter=10)
-            assert bits(model.fit(here).coef_) == bits(model.fit(there).coef_)
-        chosen = [select_features(MaximumEntropy(features), rows, n_features=2) for rows in (here, there)]
-        assert bits(chosen[0].gains) == bits(chosen[1].gains)
-        assert chosen[0].chosen.tolist() == chosen[1].chosen.tolist()
-    finally:
-        ray.shutdown()
+    sources = suffice.scan_parquet(tmp_path), ray_here.data.from_arrow(tables)
+    here, there = (suffice.rows(source, target="label") for source in sources)
+    for solver in ("lbfgs", "iis"):
+        model = MaximumEntropy(features, solver=solver, max_iter=10)
+        assert bits(model.fit(here).coef_) == bits(model.fit(there).coef_)
+    chosen = [select_features(MaximumEntropy(features), rows, n_features=2) for rows in (here, there)]
+    assert bits(chosen[0].gains) == bits(chosen[1].gains)
+    assert chosen[0].chosen.tolist() == chosen[1].chosen.tolist()
 
 
 # --- the loops by themselves ---------------------------------------------------------------------------

@@ -10,8 +10,6 @@ import pytest
 import suffice
 from suffice.ranking import PageRank, sharded
 
-ray = pytest.importorskip("ray.data") and pytest.importorskip("ray")
-
 pytestmark = [
     pytest.mark.slow,
     pytest.mark.timeout(300, method="thread"),
@@ -21,16 +19,8 @@ pytestmark = [
 ]
 
 
-@pytest.fixture(scope="module")
-def cluster():
-    ray.init(num_cpus=2, logging_level="error", log_to_driver=False, include_dashboard=False)
-    ray.data.DataContext.get_current().enable_progress_bars = False
-    yield
-    ray.shutdown()
-
-
 @pytest.mark.parametrize("strings", [False, True])
-def test_the_same_bits(cluster, tmp_path, strings, monkeypatch):
+def test_the_same_bits(ray_here, tmp_path, strings, monkeypatch):
     rng = np.random.default_rng(0)
     ends = (rng.random((6000, 2)) ** 2 * 700).astype(int)
     weight = rng.uniform(0.5, 2.0, 6000)
@@ -40,7 +30,7 @@ def test_the_same_bits(cluster, tmp_path, strings, monkeypatch):
         pq.write_table(table.slice(1200 * n, 1200), tmp_path / f"{n}.parquet")
     parts = {"source": "from", "target": "to", "weight": "w"}
     here = PageRank(tol=1e-12).fit(suffice.edges(suffice.scan_parquet(tmp_path), **parts))
-    data = suffice.edges(ray.data.read_parquet(str(tmp_path)), **parts)
+    data = suffice.edges(ray_here.data.read_parquet(str(tmp_path)), **parts)
     there = PageRank(tol=1e-12).fit(data)
     assert there.nodes_.tolist() == here.nodes_.tolist()
     assert there.scores_.tobytes() == here.scores_.tobytes()

@@ -258,9 +258,7 @@ def test_blocks_of_long_texts_are_small(tmp_path):
 def test_engines(engine, request, monkeypatch):
     frame = arrow().to_pandas()
     if engine == "ray":
-        ray = pytest.importorskip("ray")
-        ray.init(num_cpus=2, include_dashboard=False, logging_level="ERROR", log_to_driver=False)
-        request.addfinalizer(ray.shutdown)
+        ray = request.getfixturevalue("ray_here")
         data = ray.data.from_arrow([arrow().slice(a, 76) for a in range(0, 304, 76)])
     elif engine == "dask":
         data = pytest.importorskip("dask.dataframe").from_pandas(frame, npartitions=4)

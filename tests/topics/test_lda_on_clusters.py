@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import warnings
-
 import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
@@ -19,17 +17,6 @@ pytestmark = [
     pytest.mark.timeout(300, method="thread"),  # what a signal raises is lost inside ray.get
     pytest.mark.filterwarnings("ignore"),
 ]
-
-
-@pytest.fixture(scope="module")
-def ray_here():
-    ray = pytest.importorskip("ray")
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")
-        ray.init(num_cpus=2, include_dashboard=False, object_store_memory=200 << 20, log_to_driver=False)
-        pytest.importorskip("ray.data").DataContext.get_current().enable_progress_bars = False
-    yield ray
-    ray.shutdown()
 
 
 def documents(folder, n=4, rows=40):
