@@ -193,7 +193,7 @@ def test_selector(scan):
             assert make_column_selector(dtype_include=kind)(source) == names, (kind, source)
     assert make_column_selector("^b", dtype_exclude=[np.number])(scan) == ["browser"]
     described = suffice.rows(scan, target="clicked")
-    assert make_column_selector(dtype_include="integer")(described) == []  # a target is no feature
+    assert make_column_selector(dtype_include="integer")(described) == []  # a target is not a feature
     dictionary = pa.table({"c": pa.array(["a"]).dictionary_encode()})
     assert make_column_selector(dtype_include="category")(dictionary) == ["c"]
 

@@ -129,7 +129,7 @@ def test_coefficients_are_those_of_the_posterior():
     linear = LinearDiscriminantAnalysis(solver="lsqr").fit(REAL, Y)
     ours = ClassConditional("tied", reg_covar=0.0).fit(REAL, Y)
     np.testing.assert_allclose(ours.coef_ - ours.coef_[:1], linear.coef_ - linear.coef_[:1], atol=1e-8)
-    with pytest.raises(AttributeError, match="no exponential family"):
+    with pytest.raises(AttributeError, match="not an exponential family"):
         ClassConditional(n_components=2, random_state=0).fit(REAL, Y).coef_  # noqa: B018
 
 

@@ -213,7 +213,7 @@ def test_more_neighbours_than_rows(cls):
     ask = getattr(model, "predict", model.kneighbors)
     with pytest.raises(ValueError, match=r"n_neighbors = 4, n_samples_fit = 3.*lower n_neighbors"):
         ask([[0.5]])
-    with pytest.raises(ValueError, match="a row is no neighbour of itself"):
+    with pytest.raises(ValueError, match="a row is not its own neighbour"):
         model.kneighbors(n_neighbors=3)
     for wrong, error in ((0, ValueError), (1.5, TypeError), (True, TypeError)):
         with pytest.raises(error, match="n_neighbors"):

@@ -121,7 +121,7 @@ def test_restart_by_id_and_by_place():
     by_place = PageRank(restart=[0.0, 0.0, 1.0]).fit(X)
     assert by_id.scores_.tobytes() == by_place.scores_.tobytes()
     assert by_id.scores_[0] == 0.0
-    with pytest.raises(ValueError, match="no nodes of the graph"):
+    with pytest.raises(ValueError, match="not nodes of the graph"):
         PageRank(restart={"q": 1.0}).fit(X)
     with pytest.raises(ValueError, match="one weight for each"):
         PageRank(restart=[1.0]).fit(X)

@@ -230,7 +230,7 @@ def test_parameters_are_refused_with_a_reason():
         ({"C": 0.0}, "'C' parameter"),
         ({"l1_ratio": 2.0}, "'l1_ratio' parameter"),
         ({"l1_ratio": 0.5, "solver": "gradient"}, "use solver='lbfgs', or l1_ratio=0"),
-        ({"edge_features": [D]}, "no column of X"),
+        ({"edge_features": [D]}, "not a column of X"),
         ({"class_weight": "even"}, "'class_weight' parameter"),
     ):
         with pytest.raises(ValueError, match=message):

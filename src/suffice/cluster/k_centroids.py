@@ -45,7 +45,7 @@ class CentroidModel(Model):
 
     @abstractmethod
     def divergences(self, X: np.ndarray) -> np.ndarray:
-        """Of each row from each centre, (N, K)."""
+        """The divergence of each row from each centre, (N, K)."""
 
     def nearest(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         D = self.divergences(X)

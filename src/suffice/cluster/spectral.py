@@ -81,7 +81,7 @@ class GraphEmbedding(Value):
         return self.graph
 
     def affinities(self, X: np.ndarray) -> np.ndarray:
-        """Of new rows with the rows of the fit, (N, M)."""
+        """The affinities of new rows with the rows of the fit, (N, M)."""
         if self.column is not None:
             return dense(X[:, self.column])
         if self.kernel is not None:
@@ -335,7 +335,7 @@ class SpectralClustering(Clusterer):
     (Nyström).
 
     Landmarks are rows that are far apart. A landmark is left out if it is the nearest of few rows, less than
-    half of the mean, so that outliers are no clusters. A row has the Gaussian affinities z to
+    half of the mean, so that outliers are not clusters. A row has the Gaussian affinities z to
     its nearest landmarks, with sum one. Two rows have the affinity :math:`z^T Λ^{-1} z'` with the sums Λ of
     all z, so that all degrees are one.
 

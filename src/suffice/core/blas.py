@@ -88,7 +88,7 @@ class OneBlasThread(ContextDecorator):
         return "one_blas_thread"  # in another process, that of the process
 
     def _after_fork(self) -> None:
-        """Of the threads that were inside, at most the one that forked lives on in the child."""
+        """In a child process, only the thread that forked lives on: count that one alone."""
         self._lock = threading.Lock()
         self._threads_inside = int(getattr(self._local, "depth", 0) > 0)
         if not self._threads_inside:

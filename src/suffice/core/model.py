@@ -79,11 +79,11 @@ class Family(Value, ABC):
     def sufficient(self, X: Any) -> np.ndarray:
         """Sufficient statistics t(x), (N, P), of an exponential family: `scores` are linear in them, up to a
         term of the row."""
-        raise NotImplementedError(f"{type(self).__name__} is no exponential family.")
+        raise NotImplementedError(f"{type(self).__name__} is not an exponential family.")
 
     def natural(self) -> tuple[np.ndarray, np.ndarray]:
         """The coefficients of t(x) in log p(x given k), (K, P), and the intercepts, (K,)."""
-        raise NotImplementedError(f"{type(self).__name__} is no exponential family.")
+        raise NotImplementedError(f"{type(self).__name__} is not an exponential family.")
 
     @abstractmethod
     def estimate(self, s: Any) -> Self:

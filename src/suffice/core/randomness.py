@@ -41,7 +41,7 @@ class Purpose(IntEnum):
 def generator(purpose: Purpose, *seed: int) -> np.random.Generator:
     """The random number generator of a purpose, a seed and counters.
 
-    Trailing counters of zero are no difference, as for `numpy.random.default_rng`: pass the same number of
+    Trailing counters of zero make no difference, as for `numpy.random.default_rng`: pass the same number of
     them for one purpose.
     """
     return np.random.Generator(np.random.PCG64(_sequence(purpose, seed)))

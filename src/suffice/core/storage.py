@@ -192,7 +192,7 @@ def digest_of(value: Any) -> str:
 
 
 def _digest_or_name(value: Any) -> str:
-    """Of a part of an object, whose own parts are not looked at."""
+    """The digest of a part of an object: of an object inside it, only its type counts."""
     return type(value).__qualname__ if hasattr(value, "__dict__") else digest_of(value)
 
 
@@ -239,7 +239,7 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
         return {kind: [inside(part, n) for n, part in enumerate(value)]}
     if isinstance(value, dict):
         if _unlike_strings(value) > KEYS:
-            raise TypeError(f"{where} is a dict of more than {KEYS} keys that are no strings.")
+            raise TypeError(f"{where} is a dict of more than {KEYS} keys that are not strings.")
         return {"dict": [[inside(k, "key"), inside(v, k)] for k, v in value.items()]}
     if isinstance(value, type) and issubclass(value, np.generic):
         return {"type": np.dtype(value).str}
@@ -288,7 +288,9 @@ class _Decoder:
             case {"dict": list(pairs)}:
                 keys = [self(key) for key, _ in pairs]
                 if _unlike_strings(keys) > KEYS:
-                    raise StorageError(f"the file holds a dict of more than {KEYS} keys that are no strings.")
+                    raise StorageError(
+                        f"the file holds a dict of more than {KEYS} keys that are not strings."
+                    )
                 out = dict(zip(keys, (self(value) for _, value in pairs), strict=True))
                 if len(out) < len(pairs):
                     raise StorageError("the file holds a dict with a duplicate key.")

@@ -98,7 +98,7 @@ class BinaryFactors(Model):
 
     @cached_property
     def logits(self) -> np.ndarray:
-        """Of each node and column, (M, D)."""
+        """The log-odds of each column at each node, (M, D)."""
         return self.intercept + self.nodes @ self.loadings.T
 
     def binary(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

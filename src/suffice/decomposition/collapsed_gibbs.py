@@ -161,7 +161,7 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
     alpha, eta = as_prior(start.alpha), as_prior(start.eta)
     if not eta.any():
         raise ValueError(
-            "topic_word_prior=0 is no prior, and solver='gibbs' needs one: pass a positive topic_word_prior."
+            "solver='gibbs' needs a prior, and topic_word_prior=0 is none: pass a positive topic_word_prior."
         )
     V, K = start.word.shape
     tokens, done = _tokens(data, V, K, seed), 0
@@ -225,8 +225,8 @@ def _swept_apart(
 
 @dataclass(frozen=True, eq=False)
 class Counts(Value):
-    """Of tokens: documents and words, words by topic, and log p(topics of the documents), which is a fraction
-    so that its sum has one value in any order."""
+    """Counts of topics, by document and word, and log p(topics of the documents), which is a fraction so that
+    its sum has one value in any order."""
 
     any_order: ClassVar[bool] = True
     weight: int

@@ -133,8 +133,8 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     def _remaining(self, family: Any, s: Moments, trace: tuple[float, ...]) -> float:
         """The distance of the mean log-likelihood from its maximum, given the statistics.
 
-        Small steps are no sign of a maximum: EM is slow where a noise variance is small. With a penalty, the
-        increases are extrapolated as a geometric series (Aitken).
+        Small steps are not a sign of a maximum: EM is slow where a noise variance is small. With a penalty,
+        the increases are extrapolated as a geometric series (Aitken).
         """
         gain = abs(trace[-1] - trace[-2])
         if self.solver == "direct":  # whose steps are those of Newton's method

@@ -75,7 +75,7 @@ class Topics(Model):
     """phi_k ~ Dirichlet(eta), theta_d ~ Dirichlet(alpha); each word has a topic z ~ theta_d and is drawn from
     phi_z. The posterior of phi_k is Dirichlet with parameters word[:, k].
 
-    An eta of zero is no prior: the probabilities of words are then in proportion to `word`.
+    An eta of zero means no prior: the probabilities of words are then in proportion to `word`.
     """
 
     threads_share_blocks: ClassVar[bool] = True
@@ -545,7 +545,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return self
 
     def _unconverged(self, progress: Progress) -> str:
-        """Of a fit whose passes were not all to be made."""
+        """A sampler, and a fit with tol=None, end when their passes are made."""
         return "" if self._solver() == "gibbs" or self.tol is None else super()._unconverged(progress)
 
     def _has_converged(self, trace: tuple[float, ...]) -> bool:

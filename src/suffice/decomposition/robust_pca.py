@@ -49,7 +49,7 @@ class PursuitSums(Statistics):
 
 
 class Parts(NamedTuple):
-    """Of rows X in a step: the low-rank part L and its scores, U = A - L, and the multipliers C."""
+    """Parts of rows X after a step: the low-rank part L and its scores, U = A - L, and the multipliers C."""
 
     scores: np.ndarray  # (N, K)
     L: np.ndarray

@@ -191,7 +191,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     See Also
     --------
-    PCA : Centred rows, up to some thousand features.
+    PCA : Centred rows, up to a few thousand features.
     suffice.topics.LatentSemanticAnalysis : The same for documents and queries.
     NMF : Components without negative entries.
 

@@ -65,7 +65,7 @@ class Rounds(Value):
     total: float = 0.0  # the integer weight of all rows before the first round
 
     def added(self, member: Any, sums: np.ndarray, boost: Boost) -> Rounds:
-        """With one more round, in which these were the weights of the classes for each answer."""
+        """Append a round. `sums` are the weights of the classes for each answer of its member."""
         total = self.total or float(sums.sum())
         after = float((sums * boost.change).sum())
         return Rounds(
@@ -235,7 +235,7 @@ class AdaBoostClassifier(Classifier, Members, Boosting):
         Weighted error of each classifier.
     training_error_bound_ : ndarray of shape (n_rounds,)
         Upper bound of the training error after each round: the product of the normalizers Z of its weights.
-        NaN for algorithm='real' with more than two classes, where the product is no bound.
+        NaN for algorithm='real' with more than two classes, where the product is not a bound.
     feature_importances_ : ndarray of shape (n_features,)
         Mean of the importances of the classifiers, by their weights, if these have importances.
     trace_ : ndarray of shape (n_iter_,)

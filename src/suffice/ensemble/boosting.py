@@ -582,7 +582,7 @@ class TreeBoosting(TreeGrower):
     def _score_trees(self) -> tuple[list[Tree], np.ndarray]:
         """Trees whose values add up to the raw scores, and what is added to them."""
         if self.model_.start is not None:
-            raise TypeError("Scores that start at the predictions of another model are no sum of trees.")
+            raise TypeError("Scores that start at the predictions of another model are not a sum of trees.")
         K = len(self.model_.baseline)
         trees = enumerate(self.model_.forest)
         return [tree.replace(value=tree.value * np.eye(K)[m % K]) for m, tree in trees], self.model_.baseline

@@ -38,13 +38,13 @@ class Draws(Value):
 
     @classmethod
     def of(cls, data: Partitions, seed: int, n_rows: int, mean: float, replacement: bool) -> Draws:
-        """Of rows of data, of which `n_rows` have a weight."""
+        """The draws for the rows of partitions, `n_rows` of which have a positive weight."""
         cumulative = pdtr(np.arange(MOST), mean) if replacement else np.array([1.0 - mean])
         s = data.fold(RowCounts.of)
         return cls(seed, cumulative, s.block, np.cumsum(s.rows) - s.rows, n_rows)
 
     def gathered(self) -> Draws:
-        """Of the same rows in one block."""
+        """The same draws, for the same rows gathered in one block."""
         return self.replace(block=np.zeros(1, np.int64), first=np.zeros(1, np.int64))
 
     def counts(self, sample: int, block: Any) -> np.ndarray:

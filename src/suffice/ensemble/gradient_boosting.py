@@ -196,7 +196,7 @@ class GradientBoostingRegressor(BoostingRegressor, ExactBoosting):
         Loss that is minimized: the squared error; the absolute error; the squared error of the smaller
         residuals and the absolute error of the larger; or the pinball loss.
     learning_rate : float, default=0.1
-        Factor of the values of the leaves.
+        Shrinks the contribution of each tree.
     n_estimators : int, default=100
         Maximum number of stages: of trees, or with several classes of trees for each class.
     subsample : float, default=1.0
@@ -409,7 +409,7 @@ class GradientBoostingClassifier(BoostingClassifier, ExactBoosting):
     loss : {'log_loss', 'exponential'}, default='log_loss'
         Loss that is minimized: minus the log-likelihood of the classes; or for two classes that of AdaBoost.
     learning_rate : float, default=0.1
-        Factor of the values of the leaves.
+        Shrinks the contribution of each tree.
     n_estimators : int, default=100
         Maximum number of stages: of trees, or with several classes of trees for each class.
     subsample : float, default=1.0

@@ -220,7 +220,7 @@ class HistGradientBoostingRegressor(BoostingRegressor, HistBoosting):
     quantile : float, default=None
         Quantile that is predicted with loss='quantile'.
     learning_rate : float, default=0.1
-        Factor of the values of the leaves.
+        Shrinks the contribution of each tree.
     max_iter : int, default=100
         Maximum number of iterations.
     max_leaf_nodes : int or None, default=31
@@ -411,7 +411,7 @@ class HistGradientBoostingClassifier(BoostingClassifier, HistBoosting):
     loss : {'log_loss'}, default='log_loss'
         Loss that is minimized: minus the log-likelihood of the classes.
     learning_rate : float, default=0.1
-        Factor of the values of the leaves.
+        Shrinks the contribution of each tree.
     max_iter : int, default=100
         Maximum number of iterations.
     max_leaf_nodes : int or None, default=31

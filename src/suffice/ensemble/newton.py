@@ -147,7 +147,7 @@ class Weights:
 
 @dataclass(frozen=True, eq=False)
 class NewtonHistograms(Statistics):
-    """Of T nodes: sums of curvature, gradient and weight for each bin of each feature."""
+    """Sums of curvature, gradient and weight in T nodes, for each bin of each feature."""
 
     count: Annotated[np.ndarray, "int (T, D, 256, C)"]
 
@@ -155,7 +155,7 @@ class NewtonHistograms(Statistics):
 
     @classmethod
     def of(cls, tree: Tree, nodes: np.ndarray, block: Binned, onto: Any = None) -> NewtonHistograms:
-        """Of the rows of a block whose leaf is one of the nodes."""
+        """The sums over the rows of a block whose leaf is one of the nodes."""
         D, T = block.X.shape[1], len(nodes)
         if onto is None:
             onto = cls(np.zeros((T, D, BINS, block.entry.shape[1]), np.int64))

@@ -171,7 +171,7 @@ def evaluate(loss: Loss, block: Scored) -> Scored:
 
 @dataclass(frozen=True, eq=False)
 class TargetSums(Statistics):
-    """Of the rows for training: what their weights are like, and integer sums of their targets."""
+    """Counts, weights and integer sums of the targets of the rows for training."""
 
     rows: int
     fractions: int  # rows whose weight is not a whole number
@@ -261,8 +261,8 @@ class Measure:
 
 @dataclass(frozen=True, eq=False)
 class StageSums(Statistics):
-    """Of the rows in the sample of the last trees, those for training that are not, and those for validation:
-    the loss and the weight. Of all for training: the largest derivatives, and the sum of curvatures."""
+    """Loss and weight of three groups of rows: in the sample of the last trees, others for training, and for
+    validation. Largest derivatives and sum of curvatures of all rows for training."""
 
     loss: Annotated[np.ndarray, "int (3,)"]
     weight: Annotated[np.ndarray, "int (3,)"]

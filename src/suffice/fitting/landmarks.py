@@ -96,7 +96,7 @@ class Landmarks(Model):
 
     @property
     def mean_squares(self) -> np.ndarray:
-        """Of the features of the landmarks themselves, which are uncorrelated unless `symmetric`, (R,)."""
+        """Mean squares of the features of the landmarks, which are uncorrelated unless `symmetric`, (R,)."""
         return 1.0 / (len(self.root) * np.einsum("mr,mr->r", self.root, self.root))
 
     def __call__(self, X: Any) -> np.ndarray:

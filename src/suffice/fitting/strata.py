@@ -176,7 +176,7 @@ class GroupParts(Value):
         size = counts.sum(axis=0)
         share = np.diff([0.0, *shares, 1.0])
         load, part = np.zeros((len(share), len(label))), np.zeros(len(group), np.int64)
-        for g in np.lexsort((group, -counts.max(axis=1))):  # the order of the data is no part of it
+        for g in np.lexsort((group, -counts.max(axis=1))):  # whatever the order of the data
             # The part in which the sum of squared loads of the classes, over the share, grows least.
             growth = ((load + counts[g] / 2.0) @ (counts[g] / size**2)) / share
             part[g] = growth.argmin()

@@ -91,7 +91,7 @@ def _located(names: list[str], scan: str, filesystem: Any) -> tuple[Any, list[st
 
 def _from_url(url: str, scan: str) -> tuple[Any, str]:
     fs = required("pyarrow.fs", "parquet")
-    # A glob is no URL: its folder is, up to the first wildcard. Options come last, as in ?region=us-east-1.
+    # The folder of a glob, up to the first wildcard, is a URL. Options come last, as in ?region=us-east-1.
     place, mark, options = url.rpartition("?")
     place, query = (place, mark + options) if "=" in options and "/" not in options and mark else (url, "")
     fixed, wild = _divided(place)

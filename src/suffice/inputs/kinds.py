@@ -32,7 +32,7 @@ class ColumnValues(Statistics):
 
     @classmethod
     def of(cls, kinds: Sequence[str], names: Sequence[Any], rows: Any) -> ColumnValues:
-        """Of a block. Categorical columns are left out."""
+        """The kinds of the columns of a block. Categorical columns are left out."""
         D = rows.X.shape[1]
         texts, others = np.zeros(D), np.zeros(D)
         low, high = np.full(D, np.nan), np.full(D, np.nan)

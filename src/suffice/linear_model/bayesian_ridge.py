@@ -26,7 +26,7 @@ from .precision import line
 
 
 class Posterior(NamedTuple):
-    """Of the coefficients along the eigenvectors, for fixed precisions."""
+    """The posterior of the coefficients along the eigenvectors, for fixed precisions."""
 
     coef: np.ndarray  # (D,)
     precision: np.ndarray  # (D,)

@@ -585,7 +585,7 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
         return LogLinear(theta, classes, weights, self.fit_intercept), sizes, float(weight)
 
     def _strength(self, weight: float) -> float:
-        """Of the penalty, beside the mean loss."""
+        """Strength of the l2 penalty beside the mean loss: 1 / (C x total weight)."""
         return 0.0 if self.penalty is None else 1.0 / (self.C * weight)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:

@@ -109,7 +109,7 @@ def is_held_out(block: Any, fraction: float, seed: int) -> np.ndarray:
 
 
 def _right(model: LinearLoss, fraction: float, seed: int, block: Any) -> np.ndarray:
-    """Of the rows for validation, the weight that each score puts on the right side, and the total."""
+    """Weight of the rows for validation that each score puts on the right side, and their total weight."""
     block = block[np.flatnonzero(is_held_out(block, fraction, seed))]
     right = (model.scores(block.X) > 0) == (signs(class_codes(model.classes, block.y), len(model.theta)) > 0)
     return np.append(block.weight @ right, block.weight.sum())

@@ -29,7 +29,7 @@ class ScoreCounts(Statistics):
 
     Scores are integers in the order of the floats. If there are more than `MOST_SCORES`, the last `level`
     bits are set to zero, as few as possible. The sum does not depend on the order of its terms: a part has no
-    more distinct scores than the whole, so its level is no higher.
+    more distinct scores than the whole, so its level is not higher.
     """
 
     score: Annotated[np.ndarray, "int (S,)"]

@@ -561,7 +561,7 @@ def _moments_of(block: Any) -> Moments:
 
 
 def _fractions(block: Any) -> float:
-    """How many weights are no whole numbers."""
+    """How many weights are not whole numbers."""
     return float((block.weight != np.floor(block.weight)).sum())
 
 

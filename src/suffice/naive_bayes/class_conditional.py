@@ -423,7 +423,7 @@ class ClassConditional(GenerativeClassifier, Iterative):
             return self.model_.component.natural()
         except NotImplementedError as error:
             raise AttributeError(
-                "coef_ is not defined for n_components > 1: mixtures are no exponential family, and "
+                "coef_ is not defined for n_components > 1: mixtures are not an exponential family, and "
                 "their log odds are not linear."
             ) from error
 

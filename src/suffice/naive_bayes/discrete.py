@@ -39,7 +39,7 @@ class DiscreteNB(GenerativeClassifier):
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True  # of rows that are no counts
+        tags.classifier_tags.poor_score = True  # on rows that are not counts
         return tags
 
     def _prior(self, K: int) -> Any:

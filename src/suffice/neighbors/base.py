@@ -212,7 +212,7 @@ class Neighbors(Estimator, KNeighborsMixin):
         if k <= 0:
             raise ValueError(f"Expected n_neighbors > 0. Got {k}")
         if k + k_more > self.n_samples_fit_:
-            without = ", and a row is no neighbour of itself" if k_more else ""
+            without = ", and a row is not its own neighbour" if k_more else ""
             raise ValueError(
                 f"Expected n_neighbors <= n_samples_fit, but n_neighbors = {k}, n_samples_fit = "
                 f"{self.n_samples_fit_}, n_samples = {X.shape[0]}{without}: fit to more rows, or lower "

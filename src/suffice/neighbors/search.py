@@ -30,7 +30,7 @@ class Contents(Statistics):
 
 
 def contents(kind: str | None, block: Any) -> Contents:
-    """Of a block whose targets are labels, numbers, or not there."""
+    """What a block holds. Its targets are labels, numbers, or None."""
     copies = int(np.ceil(block.weight).sum())
     if kind is None:
         return Contents(copies, ())

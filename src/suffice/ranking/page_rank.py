@@ -382,5 +382,5 @@ def places(ids: list[Any], nodes: np.ndarray, name: str) -> np.ndarray:
     wanted = set(ids)
     place = {node: n for n, node in enumerate(nodes.tolist()) if node in wanted}
     if missing := [node for node in ids if node not in place]:
-        raise ValueError(f"{name} has ids {missing[:5]}, which are no nodes of the graph.")
+        raise ValueError(f"{name} has ids {missing[:5]}, which are not nodes of the graph.")
     return np.array([place[node] for node in ids], dtype=np.int64)

@@ -570,7 +570,7 @@ def _at_rest(P: np.ndarray) -> np.ndarray:
 
 
 def _depths(P: np.ndarray) -> tuple[np.ndarray, int]:
-    """Of states that lead to each other: steps from the first, by a way; and the period.
+    """The steps of a path from the first state to each, and the period, of states that lead to each other.
 
     Two ways to a state differ by a multiple of the period, and those of length one more of all steps suffice.
     """

@@ -520,7 +520,7 @@ distributed data set
         for column in columns:
             if isinstance(column, str) or not 0 <= column < self.n_features_in_:
                 raise ValueError(
-                    f"edge_features has {column!r}, which is no column of X: use names, or indices from "
+                    f"edge_features has {column!r}, which is not a column of X: use names, or indices from "
                     f"0 to {self.n_features_in_ - 1}."
                 )
         return np.array(columns, dtype=np.int64)

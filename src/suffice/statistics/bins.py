@@ -30,7 +30,7 @@ class FeatureValues(Statistics):
 
     @classmethod
     def of(cls, categorical: np.ndarray, max_bins: int, rows: Any) -> FeatureValues:
-        """Of a block, with as many numbers of each feature as `max_bins` bins of about one weight need."""
+        """The values in a block, sketched as finely as `max_bins` bins of about one weight need."""
         capacity = max(max_bins, CAPACITY)
         sketch = quantile_sketch(_numbers(rows.X, ~categorical), rows.weight, capacity=capacity)
         found = (distinct(_column(rows.X, d)) for d in np.flatnonzero(categorical).tolist())

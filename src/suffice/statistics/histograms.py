@@ -49,7 +49,7 @@ class Binned(Rows):
 
 @dataclass(frozen=True, eq=False)
 class Histograms(Statistics):
-    """Of T nodes: the sums of O outputs for each bin of each feature, and for all rows."""
+    """The sums of O outputs in T nodes, for each bin of each feature and for all rows."""
 
     count: Annotated[np.ndarray, "int (T, B, O)"]  # bins of all features, one after the other
     sums: Annotated[np.ndarray, "int (T, S)"]
@@ -72,7 +72,7 @@ class Histograms(Statistics):
     def of(
         cls, tree: Any, nodes: np.ndarray, classes: bool, n_outputs: int, block: Binned, onto: Any = None
     ) -> Histograms:
-        """Of the rows of a block whose leaf is one of the nodes of a tree."""
+        """The sums over the rows of a block whose leaf is one of the nodes of a tree."""
         from ..loops.trees import add_histograms
 
         offset = bin_offsets(tree.bins.n_bins)

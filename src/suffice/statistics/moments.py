@@ -31,7 +31,7 @@ class Moments(Statistics):
 
     @classmethod
     def of_covariance(cls, covariance: Any, mean: Any, weight: float) -> Self:
-        """Of so many rows with this sample covariance; a mean of None is zero."""
+        """The moments of `weight` rows with this sample covariance; a mean of None is zero."""
         covariance = np.asarray(covariance, dtype=np.float64)
         mean = np.zeros(len(covariance)) if mean is None else np.array(mean, dtype=np.float64)
         return cls(np.float64(weight), mean, covariance * (weight - 1.0))

@@ -180,7 +180,10 @@ def targets_of(block: Any, classes: tuple[np.ndarray, ...]) -> np.ndarray:
     y = block.y[:, None] if block.y.ndim == 1 else block.y
     if not classes:
         return y.astype(np.float64)
-    out, there = np.zeros(y.shape), block.weight > 0  # others are no neighbours, and may be of no class
+    out, there = (
+        np.zeros(y.shape),
+        block.weight > 0,
+    )  # others are not neighbours, and their class may be unknown
     for t, c in enumerate(classes):
         out[there, t] = class_codes(c, y[there, t])
     return out
@@ -307,7 +310,7 @@ def _by_products(
     centred, rows = queries - mean, np.ascontiguousarray((X - mean).T)
     norm = np.einsum("qd,qd->q", centred, centred)
     half = 0.5 * np.einsum("dn,dn->n", rows, rows)
-    # Each of the three sums of D products is within D roundings of its terms, which are no more than this.
+    # Each of the three sums of D products is within D roundings of its terms, which are at most this.
     largest = (np.sqrt(norm) + np.sqrt(2.0 * half.max())) ** 2
     slack = 2.0 * (D + 8) * np.finfo(np.float64).eps * largest
     products = np.zeros((QUERIES, ROWS))

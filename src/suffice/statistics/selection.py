@@ -35,8 +35,8 @@ class DigitCounts(Statistics):
 
     @classmethod
     def of(cls, prefix: np.ndarray, shift: int, n_bits: int, numbers: Any, onto: Any = None) -> DigitCounts:
-        """Of the numbers whose bits above the digit, which begins at bit `shift`, are those of the prefix of
-        their group."""
+        """The weight of each digit, among the numbers whose bits above it are the prefix of their group. The
+        digit begins at bit `shift`."""
         bits, group, weight = ordered_bits(numbers.X[:, 0]), np.asarray(numbers.y), numbers.weight
         if onto is None:
             onto = cls(np.zeros((len(prefix), 1 << n_bits), np.int64))

@@ -101,9 +101,9 @@ class Machines(LinearScore):
         return self.theta[:, -1] if self.fit_intercept else np.zeros(len(self.theta))
 
     def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Of each problem, 1 or -1, or the targets, (N, P); and weights, (N, P).
+        """The signs 1 and -1 of each problem, or the targets, (N, P); and the weights, (N, P).
 
-        Of one class against several, as in LIBLINEAR, only that class has its weight.
+        Where one class is against several, only that class has its class weight, as in LIBLINEAR.
         """
         weight = block.weight[:, None]
         if self.classes is None or self.class_weight is None:

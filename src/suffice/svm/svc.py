@@ -340,7 +340,7 @@ class SVC(OneVsOne):
         """
         check_is_fitted(self)
         if len(self.classes_) > 2:
-            raise ValueError(f"kkt_report is of two classes; the fit has {len(self.classes_)}.")
+            raise ValueError(f"kkt_report supports two classes only; the fit has {len(self.classes_)}.")
         block = open_rows(self, X, y, sample_weight, reset=False).gather(INSTEAD)
         if len(block) != self.shape_fit_[0]:
             raise ValueError(f"X has {len(block)} rows, and the fit had {self.shape_fit_[0]}: pass its rows.")

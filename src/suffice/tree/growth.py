@@ -93,7 +93,7 @@ def most_gathered(bins: FeatureBins, target: Any) -> int:
 def grow_tree(
     data: Partitions, rows: int, bins: FeatureBins, target: Any, limits: Limits, trees: int = 1
 ) -> Tree:
-    """Grow a tree to so many binned rows, while so many trees share the memory."""
+    """Grow a tree on `rows` binned rows; `trees` trees share the memory."""
     if hasattr(target, "grown"):  # of statistics that cannot be added up
         return tree_of(bins, target, target.grown(data, bins, limits))
     most = most_gathered(bins, target) // trees

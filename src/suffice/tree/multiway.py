@@ -38,13 +38,13 @@ def coded(bins: FeatureBins, classes: np.ndarray, rows: Any) -> Rows:
 
 @dataclass(frozen=True, eq=False)
 class LevelCounts(Statistics):
-    """Of T nodes: the weight of each class for each bin of each feature."""
+    """The weight of each class in T nodes, for each bin of each feature."""
 
     count: Annotated[np.ndarray, "(T, B, K)"]  # bins of all features, one after the other
 
     @classmethod
     def of(cls, tree: MultiwayTree, nodes: np.ndarray, block: Rows) -> LevelCounts:
-        """Of a block of codes. A row may be in several nodes, with a part of its weight in each."""
+        """The sums over a block of codes. A row may be in several nodes, by parts of its weight."""
         offset, K = bin_offsets(tree.bins.n_bins), tree.count.shape[1]
         shape = len(nodes), int(offset[-1]), K
         place = np.full(len(tree.feature), -1)

@@ -94,7 +94,7 @@ class PathLoss(Statistics):
 
     @classmethod
     def of(cls, tree: Tree, alphas: np.ndarray, target: Any, block: Binned) -> PathLoss:
-        """Of the trees that are pruned with these complexities, ascending."""
+        """The errors on a block of the trees pruned with each of these complexities, which ascend."""
         first = np.searchsorted(alphas, leaf_from(tree))  # from this complexity on, the node is a leaf
         parent, node = tree.parent, tree.leaves_of_codes(block.codes)
         weight, y = block.entry[:, 0] / target.weight_unit, target.observed(block)

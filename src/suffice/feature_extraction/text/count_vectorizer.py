@@ -389,7 +389,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
             weight = weights_of("CountVectorizer", sample_weight, len(texts))
             return in_blocks(Check.of(self).kept(Rows(texts, None, weight)))
         data = open_rows(self, X, None, sample_weight)
-        del self.n_features_in_  # a text is no feature
+        del self.n_features_in_  # a text is not a feature
         return data
 
     def _start(self, data: Partitions | None, classes: Any = None) -> Vocabulary:
