@@ -1,8 +1,8 @@
 """Statistics, blocks, partitions, models, the loop and storage. Contributors read this package first."""
 
 from .blocks import Rows, Sequences
-from .model import Family, Model
+from .model import Family, Model, Predictor
 from .partitions import Partitions
 from .statistics import Statistics, tree_sum
 
-__all__ = ["Family", "Model", "Partitions", "Rows", "Sequences", "Statistics", "tree_sum"]
+__all__ = ["Family", "Model", "Partitions", "Predictor", "Rows", "Sequences", "Statistics", "tree_sum"]
