@@ -109,7 +109,7 @@ class ProjectionPursuit(Model):
         return Hints(float(block.weight.sum()), U.T.dot(rest), (U * rest[:, None]).T.dot(U))
 
     def tries(self, directions: np.ndarray, block: Any) -> Parts:
-        """For each direction, the moments of its functions and of the residuals."""
+        """The moments of the functions of each direction and of the residuals."""
         T = self.rows(block.X).dot(directions.T)
         rest, curve, _ = self._targets(self.score(block.X), block)
         target, weight = (rest / curve)[:, None], block.weight * curve
@@ -280,7 +280,7 @@ class _ProjectionPursuit(Iterative):
         data: Any,
         rests: bool,
     ) -> Pursuit:
-        """After a pass: another step, another term, or the end."""
+        """The state after a pass: another step, another term, or the end."""
         if len(model.w) < self._most(model) and (rests or steps >= STEPS):
             before, grown = self._grown(model, data)
             return Pursuit(grown, trace, s, before=before, deviance=s.loss)

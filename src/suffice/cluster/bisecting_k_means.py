@@ -70,7 +70,7 @@ class BisectingTree(Predictor):
 
 @dataclass(frozen=True, eq=False)
 class LeafSums(Statistics):
-    """By leaf: the sum of squared distances from the centre, and the weight."""
+    """The sum of squared distances from the centre, and the weight, of each leaf."""
 
     inertia: Annotated[np.ndarray, "(K,)"]
     weight: Annotated[np.ndarray, "(K,)"]

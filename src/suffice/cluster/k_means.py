@@ -115,7 +115,7 @@ def printed(tol: float) -> Callable[[Progress], None]:
 def lloyd_runs(
     starts: tuple[Centers, ...], data: Partitions, tol: float, max_iter: int
 ) -> tuple[Progress, ...]:
-    """As `lloyd`, but the results from all initial centres, of any numbers of clusters."""
+    """The results of `lloyd` from all initial centres, of any numbers of clusters."""
     return em_runs(starts, data, max_iter=max_iter, **_lloyd(data, tol))
 
 

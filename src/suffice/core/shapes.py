@@ -120,7 +120,7 @@ def _is(hint: Any, value: Any) -> bool:
 
 
 def _alternatives(declaration: str, value: Any) -> list[Pairs]:
-    """For each shape of the declaration that the value can have, the sizes of its axes."""
+    """The sizes of the axes of the value, for each shape of the declaration that it can have."""
     return [pairs for one in declaration.split(" or ") if (pairs := _pairs(one, value)) is not None]
 
 

@@ -247,7 +247,7 @@ def _joined(rows: list[tuple[Any, ...]]) -> Sequence[Any]:
 
 
 def add_in_runs(terms: Iterable[T], length: int, add_all: Callable[[list[T]], T]) -> T:
-    """As `tree_sum`, but aligned runs of a power of two of terms are added by one call.
+    """The sum as of `tree_sum`, but aligned runs of a power of two of terms are added by one call.
 
     >>> add_in_runs("abcdefghijk", 4, lambda terms: tree_sum(terms, add=lambda a, b: f"({a}{b})"))
     '((((ab)(cd))((ef)(gh)))((ij)k))'

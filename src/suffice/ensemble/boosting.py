@@ -143,7 +143,7 @@ class NewtonLearner:
     held: Any = None  # those for validation
 
     def gathered(self, block: Scored) -> Self:
-        """With the rows in this process. The trees are added to their raw scores when they are grown."""
+        """Take the rows into this process. A tree is added to their raw scores when it is grown."""
         self.block, self.columns = block, np.ascontiguousarray(block.X.T)
         self.order = np.flatnonzero(~block.held).astype(np.uint32)
         self.held = block[np.flatnonzero(block.held)]

@@ -139,5 +139,5 @@ def _effect(features: tuple[int, ...], trees: list[Tree]) -> Effect:
 
 
 def _squeezed(value: np.ndarray) -> np.ndarray:
-    """Without the axis of outputs, if there is one output."""
+    """The values, without the axis of outputs if there is one output."""
     return value[..., 0] if value.shape[-1] == 1 else value

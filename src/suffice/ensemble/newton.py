@@ -69,7 +69,7 @@ class NewtonTarget(Value):
     def of(
         cls, weights: Weights, largest: np.ndarray, coarse: bool, penalty: float, learning_rate: float
     ) -> NewtonTarget:
-        """For gradients and curvatures, of which these are the largest; the latter is zero without one.
+        """The target for rows with these largest gradient and curvature, which is zero without a curvature.
 
         Whole weights have integers of few bits, if `coarse`, so that the lanes of an integer hold them.
         """

@@ -66,7 +66,7 @@ class Scored(Rows):
         return float(self.X.itemsize * self.X.shape[1] + 8 * (2 + self.score.shape[1]))
 
     def evaluated(self, loss: Loss) -> Scored:
-        """With the loss of each row and its derivatives."""
+        """The same rows, with the loss of each and its derivatives."""
         return self if self.derived is not None else self.with_space(loss).evaluate(loss)
 
     def derivatives(self, loss: Loss) -> tuple[np.ndarray, np.ndarray]:
@@ -77,7 +77,7 @@ class Scored(Rows):
         return g, g[:, :0] if h is None else h
 
     def with_space(self, loss: Loss) -> Scored:
-        """With space for the loss and its derivatives."""
+        """The same rows, with arrays for the loss and its derivatives."""
         N, K = self.score.shape
         return self.replace(derived=(np.empty(N), np.empty((N, K)), np.empty((N, 0 if loss.constant else K))))
 

@@ -30,7 +30,7 @@ class Dirichlet(Value):
 
     @property
     def mode(self) -> np.ndarray:
-        """On the boundary for the symbols whose alpha is below 1."""
+        """The mode, on the boundary for the symbols whose alpha is below 1."""
         above = np.maximum(np.asarray(self.alpha) - 1.0, 0.0)
         return above / above.sum()
 

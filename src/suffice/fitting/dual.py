@@ -123,7 +123,7 @@ class Record:
         return solution
 
     def reached(self, state: DualState | None, objective: float) -> None:
-        """At this state of a dual; None between two of them."""
+        """Record the state of a dual, or None between two of them, for callbacks and the checkpoint."""
         if state is None and self.n_asked <= self.n_known:
             return  # as the interrupted fit was
         trace = (*self.progress.trace, objective)

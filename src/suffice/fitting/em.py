@@ -83,7 +83,7 @@ def em_runs(
     watch: Watch | None = None,
     before: tuple[float, ...] = (),
 ) -> tuple[Progress, ...]:
-    """As `em`, but all runs are returned, in the order of the initial models."""
+    """The results of all runs of `em`, in the order of the initial models."""
 
     def unchanged(old: Any, new: Any, trace: tuple[float, ...]) -> bool:
         last = (*before, *trace)[-2:]

@@ -97,7 +97,7 @@ def _kernel(rows: Any, ridge: np.ndarray) -> np.ndarray:
 
 
 def _of_parameters(rows: Any, sign: np.ndarray, theta: np.ndarray, ridge: np.ndarray) -> Directions:
-    """With A = sign x: (ridge + A' theta A) dw = fall + A' theta g, and da = theta (g - A dw)."""
+    """Newton directions: (ridge + A' theta A) dw = fall + A' theta g, da = theta (g - A dw), A = sign x."""
     H = gram(rows, theta.sum(axis=0))
     H[np.diag_indices_from(H)] += ridge
     solve = _solver(H)

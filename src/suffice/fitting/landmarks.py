@@ -45,7 +45,7 @@ class Landmarks(Model):
 
     @classmethod
     def to_sample(cls, kernel: Kernel, n_features: int, size: int, seed: int, symmetric: bool) -> Landmarks:
-        """Before the rows are read: no landmarks yet."""
+        """Landmarks that are still to be sampled from the rows."""
         if kernel.precomputed:
             raise ValueError(
                 "Landmarks are rows, and a precomputed kernel has none: pass the rows as X, and their kernel "

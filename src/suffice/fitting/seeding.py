@@ -104,7 +104,7 @@ class Potentials(Statistics):
 
 @stage("seeding")
 def potentials(chosen: np.ndarray, candidates: np.ndarray, block: Rows) -> Potentials:
-    """For each candidate, the inertia if it is added."""
+    """The inertia after each candidate is added."""
     left = squared_distances(block.X, candidates).T
     if len(chosen):
         np.minimum(left, nearest(block.X, chosen)[1], out=left)

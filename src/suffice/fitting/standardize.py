@@ -104,8 +104,9 @@ class Standardization(Value):
     def of(
         cls, s: ColumnSizes, strength: float, *, n_constants: int, shift: bool = True, sign: float = 1.0
     ) -> Self:
-        """For columns of these scales, and an l2 penalty of this strength beside the mean loss. Without
-        `shift`, e.g. if the constants are fixed, columns are only divided by their standard deviation.
+        """The standardization of columns of these sizes, for an l2 penalty of this strength beside the mean
+        loss. Without `shift`, e.g. if the constants are fixed, columns are only divided by their standard
+        deviation.
         """
         variance, mean = s.columns.variance, np.abs(s.columns.mean)
         spread = np.sqrt(variance)

@@ -179,7 +179,7 @@ def _whole(columns: Columns, check: Any, tables: list[Delayed]) -> Partitions:
 
 
 def _whole_tables(columns: Columns, tables: list[Delayed]) -> Iterator[tuple[int, tuple[int, list[Any]]]]:
-    """For each table: the number of rows that belong to an earlier table, and the table with the heads that
+    """The number of rows of each table that belong to an earlier one, and the table with the heads that
     belong to it."""
     assert columns.sequence is not None
     client = client_of_dask()

@@ -143,7 +143,7 @@ def _divided(name: str) -> tuple[str, str]:
 
 
 def _hidden(name: str) -> bool:
-    """As in Spark and Arrow."""
+    """Whether readers skip a file of this name, as Spark and Arrow do."""
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 

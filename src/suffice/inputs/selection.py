@@ -35,7 +35,7 @@ class Division:
     strata: Strata | GroupParts | None = field(default=None, compare=False)
 
     def counted(self, data: Partitions) -> Division:
-        """With the boundaries of each class, or the part of each group, for which the data is read."""
+        """Read the data for the boundaries of each class, or for the part of each group."""
         if self.label is None:
             return self
         if self.grouped:

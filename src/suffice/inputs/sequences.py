@@ -33,7 +33,7 @@ def runs(ids: Any, what: str) -> tuple[np.ndarray, list[Any]]:
 
 
 def sequences_in(column: str, start: int, tables: Iterable[Any]) -> list[tuple[list[Any], int]]:
-    """For each Arrow table, the ids of its sequences in order, and the number of rows of the first."""
+    """The ids of the sequences of each Arrow table in order, and the number of rows of the first."""
     found: list[tuple[list[Any], int]] = []
     for number, table in enumerate(tables, start):
         with in_block(number, "reading it"):

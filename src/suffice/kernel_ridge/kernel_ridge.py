@@ -145,7 +145,7 @@ class LandmarkRidge(Model):
         return gram_times(self.landmarks.columns(block.X), block.weight, A)
 
     def solve(self, data: Partitions) -> tuple[Self, Moments]:
-        """By conjugate gradients, one pass for each step, without products of all pairs of landmarks.
+        """Solve by conjugate gradients, one pass for each step, without products of all pairs of landmarks.
 
         In the eigenvectors of the landmarks' kernel matrix, its eigenvalues are the diagonal preconditioner
         of Rudi, Carratino and Rosasco (2017).

@@ -24,8 +24,8 @@ class KernelColumns(Value):
 
     @classmethod
     def of(cls, kernel: Kernel, X: Any, support: np.ndarray, instead: str) -> KernelColumns:
-        """With these rows of X as points, dense. `instead` is the advice of the error if they are too
-        many."""
+        """The columns of the rows of X in `support`, dense. `instead` is the advice of the error if they
+        are too many."""
         if kernel.precomputed:
             return cls(kernel, support)
         if kernel.of_strings:

@@ -161,7 +161,7 @@ class FoldMoments(Statistics):
         return [fold for fold in self.folds if fold is not None]
 
     def splits(self, trained: np.ndarray, tested: np.ndarray) -> tuple[list[Moments], list[Moments]]:
-        """By split, the moments of the rows to fit and of the rows left out, from masks (S, F) of folds."""
+        """The moments of the rows to fit and of the rows left out, by split, from masks (S, F) of folds."""
         present = np.array([fold is not None for fold in self.folds])
         used = [(a & present, b & present) for a, b in zip(trained, tested, strict=True)]
         used = [(a, b) for a, b in used if a.any() and b.any()]

@@ -108,7 +108,7 @@ def select_features(
 
 
 def _products(K: int, D: int) -> list[Any]:
-    """For each class, the matrix that puts the columns of a row in the places of that class."""
+    """The matrix of each class, which puts the columns of a row in the places of that class."""
     return [sp.csr_array(sp.eye_array(D, K * D, k=k * D)) for k in range(K)]
 
 

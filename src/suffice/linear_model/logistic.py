@@ -88,7 +88,7 @@ class LogLinear(LinearScore):
         return super().summarize(block) if sp.issparse(X) else self._binomial(X, codes, weight)
 
     def _multinomial(self, X: Any, codes: np.ndarray, weight: np.ndarray) -> Objective:
-        """Without the Hessian, the scores become the errors in their place."""
+        """Loss and gradient of more than two classes. The errors overwrite the scores."""
         from ..loops.log_linear import errors
 
         given = times(X, self.columns), self.theta[:, -1], weight
@@ -97,7 +97,7 @@ class LogLinear(LinearScore):
         return Objective(float(weight.sum()), loss, self.gradient(X, error))
 
     def _binomial(self, X: np.ndarray, codes: np.ndarray, weight: np.ndarray) -> Objective:
-        """Dense rows, in one pass over them."""
+        """Loss and gradient of two classes, in one pass over dense rows."""
         from ..loops.linear_losses import binomial
 
         loss, gradient = binomial(np.ascontiguousarray(X), np.ascontiguousarray(self.theta[0]), codes, weight)

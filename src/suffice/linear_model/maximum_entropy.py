@@ -287,7 +287,7 @@ def _row(X: Any, n: int) -> np.ndarray:
 
 
 def _of_points(watch: Watch, problem: Problem) -> Watch:
-    """From a watch of models, that of the points of a problem."""
+    """A watch of the points of a problem, from a watch of models."""
     return replace(watch, as_model=lambda theta: watch.as_model(problem.solution(theta)))
 
 

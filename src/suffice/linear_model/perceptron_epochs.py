@@ -79,7 +79,7 @@ class Form(ABC):
 
     @abstractmethod
     def geometry(self, epochs: Epochs) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """By the last weights: scores of the rows (P, N), squared norms (P,), and those of the rows (N,)."""
+        """Scores of the rows (P, N), squared norms of the last weights (P,) and of the rows (N,)."""
 
     @cached_property
     def _hashes(self) -> np.ndarray:

@@ -74,7 +74,7 @@ class CumulativeLogits(LossModel):
 
     @property
     def _gaps(self) -> np.ndarray:
-        """From each threshold to the next, infinite beyond the first and the last, (K,)."""
+        """The gap from each threshold to the next, infinite beyond the first and the last, (K,)."""
         return np.concatenate([[np.inf], np.diff(self.thresholds), [np.inf]])
 
     @property
@@ -104,7 +104,7 @@ class CumulativeLogits(LossModel):
     def _hessian(
         self, X: Any, c: np.ndarray, up: np.ndarray, down: np.ndarray, pull: np.ndarray
     ) -> np.ndarray:
-        """From the curvatures of each row at its two thresholds, and of the gap between them."""
+        """The Hessian, from the curvatures of each row at its two thresholds, and of the gap between them."""
         D, K = X.shape[1], len(self.classes)
         out = np.zeros((D + K - 1, D + K - 1))
         out[:D, :D] = gram(X, up + down)

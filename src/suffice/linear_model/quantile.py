@@ -143,7 +143,7 @@ class Vertex(Progress):
         )
 
     def with_line(self, model: QuantileLine, evaluated: tuple[QuantileSums, QuantileSums]) -> Vertex:
-        """With the better of two lines."""
+        """The state with the better of two lines."""
         s, means = evaluated
         if not means.pinball < self.objective:
             return self

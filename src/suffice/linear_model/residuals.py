@@ -48,7 +48,7 @@ class Line(LossModel):
 
     @property
     def intercept(self) -> float:
-        """At the origin."""
+        """The prediction at the origin."""
         return float(self.theta[self.n_columns] - self.center @ self.coef) if self.fit_intercept else 0.0
 
     def residuals(self, block: Any) -> tuple[np.ndarray, Any]:

@@ -35,7 +35,7 @@ class FoldPlan:
 
     @classmethod
     def of(cls, cv: Any, groups: str | None, random_state: Any) -> FoldPlan:
-        """From `cv`: None, a number of folds, or a splitter of scikit-learn."""
+        """The plan of `cv`: None, a number of folds, or a splitter of scikit-learn."""
         n_folds: Any = 5 if cv is None else cv
         if isinstance(n_folds, Integral) and int(n_folds) >= 2:
             plan = cls(int(n_folds), seed_of(random_state))

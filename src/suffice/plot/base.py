@@ -78,7 +78,7 @@ def last_step(estimator: Any, X: Any = None) -> tuple[Any, Any]:
 
 
 def sampled(X: Any, size: int, random_state: Any) -> Any:
-    """At most this many of the rows, which are in memory."""
+    """A random sample of at most `size` of the rows, in memory."""
     if not (hasattr(X, "__array__") and hasattr(X, "__len__")) and not isinstance(X, list | tuple):
         raise TypeError(
             f"X is of type {type(X).__name__}, expected rows in memory (an array or a data frame): pass a "

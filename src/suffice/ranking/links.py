@@ -90,7 +90,7 @@ class Ids(Value):
 
 
 def _distinct(ids: np.ndarray) -> np.ndarray:
-    """In order; of whole numbers a sort is several times as fast as a table."""
+    """The distinct ids, sorted. For whole numbers, a sort is several times as fast as a hash table."""
     ids.sort(kind="stable")
     return ids[np.concatenate([[True], ids[1:] != ids[:-1]])] if len(ids) else ids
 

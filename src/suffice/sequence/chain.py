@@ -59,7 +59,7 @@ class Chains(Value):
 
     @cached_property
     def _scales(self) -> tuple[np.ndarray, np.ndarray]:
-        """By step, and which sequences are lost; smoothing finds them too."""
+        """The scale of each step, and which sequences are impossible; smoothing finds them too."""
         return self._forward[1:]
 
     @property

@@ -71,7 +71,7 @@ class FeatureBins(Value):
 
     @classmethod
     def of(cls, categorical: np.ndarray, s: FeatureValues, max_bins: int) -> FeatureBins:
-        """At most `max_bins` bins of each feature, with about the same weight if there are more values."""
+        """At most `max_bins` bins for each feature, of about the same weight if there are more values."""
         none = np.empty(0)
         ranges = iter(zip(s.numbers.low, s.numbers.high, s.numbers.count, strict=True))
         kinds = iter(s.categories.values)
@@ -89,7 +89,7 @@ class FeatureBins(Value):
         return cls(categorical, tuple(low), tuple(high), tuple(categories))
 
     def of_categories(self) -> FeatureBins:
-        """Without the ranges of numbers, which a tree does not need once it is grown."""
+        """The bins of categories alone: a tree that is grown does not need the ranges of numbers."""
         none = tuple(a[:0] for a in self.low)
         return self.replace(low=none, high=none)
 

@@ -15,7 +15,7 @@ from ..core.statistics import Statistics
 
 @dataclass(frozen=True, eq=False)
 class Totals(Statistics):
-    """For K groups and each feature: the weight of the observed entries, and their weighted total."""
+    """The weight of the observed entries and their weighted total, in K groups for each feature."""
 
     weight: Annotated[np.ndarray, "(K, D) or (K, 1)"]  # (K, 1) where nothing is missing
     total: Annotated[np.ndarray, "(K, D)"]
@@ -58,7 +58,7 @@ def totals_by_label(X: Any, k: np.ndarray, weight: np.ndarray, K: int, above: fl
 
 @dataclass(frozen=True, eq=False)
 class CategoryCounts(Statistics):
-    """For K groups and each column: the sorted categories, and the weight of each."""
+    """The sorted categories of each column, and the weight of each category in K groups."""
 
     values: Annotated[tuple[np.ndarray, ...], "D of labels (V_d,)"]
     count: Annotated[tuple[np.ndarray, ...], "D of (K, V_d)"]

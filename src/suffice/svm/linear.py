@@ -334,7 +334,7 @@ class HingeSearch:
         }
 
     def evaluated(self, state: Hinged, w: np.ndarray, s: HingeSums) -> Hinged:
-        """With the better of two points, and the better of two bounds."""
+        """The state with the better of two points and the better of two bounds."""
         objective = self.C * s.hinge + self.penalty(w)
         state = state.replace(bound=max(state.bound, self.bound(s.linear, s.slope)))
         if not objective < state.objective:
@@ -365,8 +365,8 @@ class HingeSearch:
         return state.gap <= max(self.tol, LEAST) * state.objective
 
     def traced(self, state: Hinged, *, failed: bool = False) -> Hinged:
-        """After an iteration: with the objective of all problems in the trace, and with the next problem if
-        this one is solved."""
+        """The state after an iteration: the objective of all problems is in the trace, and the next problem
+        begins if this one is solved."""
         known = list(state.objectives)
         known[state.problem] = state.objective
         total = sum(known) if np.isfinite(state.objective) else np.nan

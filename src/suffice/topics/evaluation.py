@@ -251,7 +251,7 @@ def _documents(corpus: Any) -> Any:
 
 
 class _TextReader(Reader):
-    """As `Reader`, of strings."""
+    """A reader of strings."""
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

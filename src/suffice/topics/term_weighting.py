@@ -28,7 +28,7 @@ from ..inputs import read_rows
 
 
 def _by_document(x: np.ndarray, X: sp.csr_array, reduce: Any) -> np.ndarray:
-    """For each entry x of the rows X, the sum or the maximum of its row."""
+    """The sum or the maximum of the row of each entry x of X."""
     full = np.flatnonzero(np.diff(X.indptr))
     return np.repeat(reduce.reduceat(x, X.indptr[full]), np.diff(X.indptr)[full]) if len(full) else x
 

@@ -89,7 +89,7 @@ class TreeArrays:
 
     @property
     def value(self) -> np.ndarray:
-        """For each target, zero for classes that it lacks."""
+        """The values of each node and target, padded with zeros to the largest number of classes."""
         out = np.zeros((self.node_count, self.n_outputs, self.max_n_classes))
         for t, part in enumerate(np.split(self.tree.value, np.cumsum(self.n_classes)[:-1], axis=1)):
             out[:, t, : part.shape[1]] = part

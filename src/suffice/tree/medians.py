@@ -38,7 +38,7 @@ class MedianTarget(Value):
 
     @classmethod
     def of(cls, low: np.ndarray, high: np.ndarray, weight: float) -> MedianTarget:
-        """For targets in these ranges, with this total weight."""
+        """The targets of numbers in these ranges, for rows with this total weight."""
         center = low + 0.5 * (high - low)
         largest = float(np.maximum(high - center, center - low).max())
         return cls(center, grid(weight, WEIGHT_BITS), grid(largest, TARGET_BITS))

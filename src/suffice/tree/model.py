@@ -83,8 +83,8 @@ class Tree(Predictor):
 
     @cached_property
     def _table(self) -> tuple[np.ndarray, np.ndarray, int]:
-        """For codes of one byte: the feature of each node, the node that follows each with each code, and the
-        depth."""
+        """The feature of each node, the child that follows it by code (of one byte), and the depth of the
+        tree."""
         code, feature = np.arange(256), np.where(self.is_leaf, 0, self.feature)
         left = code <= self.edge[:, None]
         for t in np.flatnonzero(~self.is_leaf & (self.set_start >= 0)):

@@ -131,7 +131,7 @@ def numbers_of_leaves(tree: Tree, alphas: np.ndarray) -> np.ndarray:
 
 
 def trees_of_folds(data: Partitions, p: Prepared, n_folds: int, seed: int) -> list[Tree]:
-    """For each fold, the tree of all other rows. If the rows are not gathered, all trees grow together.
+    """The tree of all rows outside each fold. If the rows are not gathered, all trees grow together.
 
     The fold of a row is drawn from the hash of its codes and its target: equal rows share a fold.
     """

@@ -39,7 +39,7 @@ class ClassTarget(Value):
 
     @classmethod
     def of(cls, criterion: str, classes: np.ndarray, totals: np.ndarray, weight: np.ndarray) -> ClassTarget:
-        """For classes with these total weights."""
+        """The target of classes with these total weights."""
         return cls(CLASS_CRITERIA[criterion], classes, weight, grid(float(totals.dot(weight)), WEIGHT_BITS))
 
     n_entries = 1  # integers of each row
@@ -114,7 +114,7 @@ class ClassTargets(Value):
     def of(
         cls, criterion: str, classes: tuple[np.ndarray, ...], weight: tuple[np.ndarray, ...], total: float
     ) -> ClassTargets:
-        """For classes with these weights, and rows with this total weight."""
+        """The targets of classes with these weights, for rows with this total weight."""
         if criterion not in INDICATOR_CRITERIA:
             raise ValueError(
                 f"criterion={criterion!r} is for one target, and y has {len(classes)}: use 'gini' or "
@@ -225,7 +225,7 @@ class NumberTarget(Value):
 
     @classmethod
     def of(cls, criterion: str, low: float, high: float, weight: float) -> NumberTarget:
-        """For targets in this range, with this total weight."""
+        """The target of numbers in this range, for rows with this total weight."""
         center = low + 0.5 * (high - low) if criterion == "squared_error" else 0.0
         largest = max(high - center, center - low)
         self = cls(NUMBER_CRITERIA[criterion], center, grid(weight, WEIGHT_BITS), grid(weight * largest), 1.0)
@@ -285,7 +285,7 @@ class NumberTargets(Value):
 
     @classmethod
     def of(cls, criterion: str, low: np.ndarray, high: np.ndarray, weight: float) -> NumberTargets:
-        """For targets in these ranges, with this total weight."""
+        """The targets of numbers in these ranges, for rows with this total weight."""
         each = [NumberTarget.of(criterion, *pair, weight) for pair in zip(low, high, strict=True)]
         unit, term = (np.array([getattr(t, name) for t in each]) for name in ("target_unit", "term_unit"))
         center = np.array([t.center for t in each])
