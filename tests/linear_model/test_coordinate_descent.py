@@ -329,3 +329,13 @@ def test_paths_as_in_scikit_learn(rows):
         enet_path(X, y, normalize=True)
     with pytest.warns(FutureWarning, match="'n_alphas' was deprecated"):
         assert len(lasso_path(X, y, n_alphas=5)[0]) == 5
+
+
+@pytest.mark.parametrize("kind", [np.float32, np.int64])
+def test_a_warm_start_from_coefficients_of_another_type(kind):
+    """A fit to float32 leaves float32; scikit-learn's users set coefficients by hand."""
+    rng = np.random.default_rng(0)
+    X, y = rng.integers(-3, 4, (50, 3)).astype(kind), rng.normal(size=50)
+    model = Lasso(1e-3, warm_start=True, **EXACT).fit(X, y)
+    model.coef_ = np.array([1, 1, 1000], dtype=kind)
+    np.testing.assert_allclose(model.fit(X, y).coef_, Lasso(1e-3, **EXACT).fit(X, y).coef_, rtol=1e-5)

@@ -79,6 +79,9 @@ def test_a_kernel_matrix_is_square(cls):
     answer = getattr(model, "predict" if hasattr(model, "predict") else "transform")
     with pytest.raises(ValueError, match=f"X has 3 features, but {cls.__name__} is expecting 30 features"):
         answer(X)
+    if hasattr(model, "score"):
+        with pytest.raises(ValueError, match=f"X has 3 features, but {cls.__name__} is expecting 30"):
+            model.score(X, y)
     with pytest.raises(ValueError, match="NaN"):  # which is told first, as by scikit-learn
         answer(np.where(np.arange(3) == 0, np.nan, X))
 

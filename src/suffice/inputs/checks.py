@@ -123,12 +123,13 @@ class Check:
             "dtype": None if self.strings else [np.float64, np.float32],
             "ensure_all_finite": ("allow-nan" if self.nan else True) if self.strings else False,
         }
+        of_target: dict[str, Any] = {}
         if not alone:
-            how["y_numeric"] = self.target == "number"
             tags = get_tags(estimator)
             kind = tags.classifier_tags
             labels = self.target == "label" and kind is not None and kind.multi_label
-            how["multi_output"] = labels or (self.target == "number" and tags.target_tags.multi_output)
+            several = labels or (self.target == "number" and tags.target_tags.multi_output)
+            of_target = {"y_numeric": self.target == "number", "multi_output": several}
         if hasattr(X, "columns"):
             check_names(list(X.columns), list(X.columns))
         try:
@@ -141,9 +142,9 @@ class Check:
             elif self.strings and hasattr(X, "columns"):  # of mixed kinds, with holes of many names
                 validate_data(estimator, X, skip_check_array=True, reset=reset)
                 checked = objects_of(X)
-                checked = check_array(checked, **how) if alone else check_X_y(checked, y, **how)
+                checked = check_array(checked, **how) if alone else check_X_y(checked, y, **how, **of_target)
             else:
-                checked = validate_data(estimator, X, y, reset=reset, **how)
+                checked = validate_data(estimator, X, y, reset=reset, **how, **of_target)
         except (TypeError, ValueError, OverflowError) as error:
             if str(error).startswith("Input contains NaN"):
                 # Of X, only strings may be refused so.

@@ -591,7 +591,7 @@ class ElasticNet(_Penalised):
     def _start(self, data: Partitions, classes: Any = None) -> ElasticNetModel:
         net = self._net(float(self.alpha), self.l1_ratio)
         if self.warm_start and hasattr(self, "coef_") and np.shape(self.coef_)[-1] == net.coef.shape[1]:
-            net = net.replace(coef=np.atleast_2d(self.coef_))
+            net = net.replace(coef=np.atleast_2d(np.array(self.coef_, np.float64)))
         return net
 
 
