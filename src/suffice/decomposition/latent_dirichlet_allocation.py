@@ -589,7 +589,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         if first:
             self.n_batch_iter_ = 0
             self._publish(Progress(self._start(check_random_state(self.random_state))))
-        rate, model, s = Rate(self.learning_decay, self.learning_offset), self.model_, self.statistics_
+        rate, model = Rate(self.learning_decay, self.learning_offset), self.model_
+        s = getattr(self, "statistics_", None)
         for rows in _batches(data, self.batch_size):
             self.n_batch_iter_ += 1
             model, s = improved(model, rows, rate, self.n_batch_iter_, self.total_samples)
