@@ -67,6 +67,11 @@ class Rounds(Value):
         """With one more round, in which these were the weights of the classes for each answer."""
         total = self.total or float(sums.sum())
         after = float((sums * boost.change).sum())
+        if not 0.0 < after < np.inf:
+            raise ValueError(
+                f"The total weight of the rows is {after} after round {len(self.members) + 1}: lower "
+                "learning_rate."
+            )
         return Rounds(
             (*self.members, member),
             (*self.votes, boost.vote),

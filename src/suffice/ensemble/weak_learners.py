@@ -192,12 +192,18 @@ class Boosting(Iterative):
     """Base class of estimators that fit one member of an ensemble after the other."""
 
     one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max}
+    learning_rate: float
 
     def _shorten(self) -> None:
         if (n := self.n_estimators) < self.n_iter_:
             self._publish(Progress(self.model_.first(n), tuple(self.trace_[:n]), stopped_because="max_iter"))
 
     def _publish(self, progress: Progress) -> Self:
+        if progress.stopped_because == "objective not finite":
+            raise ValueError(
+                f"The loss of {type(self).__name__} is {progress.trace[-1]} after stage {progress.n_iter}: "
+                f"lower learning_rate={self.learning_rate}."
+            )
         self.__dict__.update(self._fitted(progress.model))
         self.model_ = progress.model
         self.trace_, self.n_iter_ = np.array(progress.trace), progress.n_iter
