@@ -9,9 +9,19 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import is_classifier
 
 from suffice.decomposition import NMF, BilinearNMF
+from suffice.ensemble import (
+    AdaBoostClassifier,
+    ForwardStagewiseClassifier,
+    ForwardStagewiseRegressor,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
 from suffice.feature_extraction import CountVectorizer
+from suffice.impute import SimpleImputer
 from suffice.linear_model import (
     BayesianLinearRegression,
     BayesianModelAveraging,
@@ -21,11 +31,13 @@ from suffice.linear_model import (
     Perceptron,
     Ridge,
 )
-from suffice.mixture import GaussianMixture, PoissonMixture
-from suffice.naive_bayes import CategoricalNB, MixedNB
+from suffice.mixture import GaussianMixture, MixedMixture, PoissonMixture
+from suffice.naive_bayes import CategoricalNB, ClassConditional, MixedNB
+from suffice.preprocessing import SplineTransformer, StandardScaler
 from suffice.ranking import PageRank
 from suffice.sampling import MarkovChain
-from suffice.sequence import StructuredPerceptron
+from suffice.sequence import ConditionalRandomField, StructuredPerceptron
+from suffice.svm import SVR
 from suffice.topics import LatentDirichletAllocation, ProbabilisticLatentSemanticAnalysis
 
 from ..linear_model.test_least_squares import problem
@@ -87,11 +99,80 @@ def with_hole(hole: Any) -> np.ndarray:
             lambda: BayesianLinearRegression(prior_precision=1e-10).fit(*problem("Filip")[:2]),
             "raise prior_precision",
         ),
+        "text of a numeric feature": (
+            lambda: HistGradientBoostingRegressor().fit(with_hole(1.5).repeat(3, 1), np.arange(10.0)),
+            "index 0 of X has 'a'",
+        ),
+        "text in rows of numbers": (
+            lambda: HistGradientBoostingRegressor().fit(X, y).predict(WORDS.repeat(3, 1)),
+            "name it in categorical_features",
+        ),
+        "rows of unlike lengths": (lambda: MixedMixture().fit([[1.0], [1.0, 2.0]]), "row 1 has 2"),
+        "complex categories": (lambda: MarkovChain().fit(X + 1j), "X holds complex128"),
+        "complex labels": (lambda: ClassConditional().fit(X, y + 1j), "y holds complex128"),
+        "lists as labels": (
+            lambda: ClassConditional().fit(X, [[1], *[[1, 2]] * 29]),
+            "rows of y differ in length",
+        ),
+        "infinity as a marker": (lambda: ClassConditional(unlabelled=np.inf).fit(X, y > 0), "'unlabelled'"),
+        "sparse labels of sequences": (
+            lambda: ConditionalRandomField().fit([X, X], sp.csr_array(y[:, None])),
+            "toarray",
+        ),
+        "one number as sequences": (
+            lambda: ConditionalRandomField().fit(np.array(1.0), ["a"]),
+            "Expected 2D array",
+        ),
+        "names twice": (
+            lambda: StandardScaler().fit(X).transform(pd.DataFrame(X, columns=["a", "a", "b"])),
+            "2 columns named 'a'",
+        ),
+        "prior_mean": (lambda: BayesianLinearRegression(prior_mean=1e308).fit(X, y), "squares of larger"),
+        "evidence": (
+            lambda: BayesianLinearRegression(
+                prior_mean=1e150, prior_precision=1e150, noise_precision=1e20
+            ).fit(X, y),
+            "Lower these parameters",
+        ),
+        "splines": (
+            lambda: SplineTransformer(extrapolation="continue").fit(X).transform(X + 1e155),
+            "Use 'constant'",
+        ),
+        "sparse splines": (
+            lambda: (
+                SplineTransformer(extrapolation="continue", sparse_output=True).fit(X).transform(X + 1e155)
+            ),
+            "Use 'constant'",
+        ),
+        "C": (lambda: SVR(C=1e308).fit(X, y), "'C' parameter"),
+        "text to impute": (lambda: SimpleImputer().fit(pd.DataFrame({"a": ["b"]})), "row 0, column 'a'"),
+        "lists to impute": (
+            lambda: SimpleImputer(strategy="most_frequent").fit(with_hole([1.0])),
+            "write all as strings",
+        ),
     }.values(),
 )  # fmt: skip
 def test_what_is_refused_says_what_to_do(fit, said):
     with pytest.raises((ValueError, TypeError, MemoryError), match=said):
         fit()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(GradientBoostingRegressor(loss=loss) for loss in ("squared_error", "absolute_error", "huber")),
+        HistGradientBoostingRegressor(min_samples_leaf=2),
+        HistGradientBoostingClassifier(min_samples_leaf=2),
+        ForwardStagewiseRegressor(),
+        ForwardStagewiseClassifier(),
+        *(AdaBoostClassifier(algorithm=algorithm) for algorithm in ("SAMME", "real")),
+    ],
+    ids=str,
+)
+def test_boosting_that_overflows(model):
+    with pytest.raises(ValueError, match="lower learning_rate"):
+        model.set_params(learning_rate=1e308).fit(X, y > 0 if is_classifier(model) else y)
 
 
 def test_words_that_are_cut_already():
@@ -110,6 +191,12 @@ def test_concepts_are_the_same_at_any_scale(size):
     np.testing.assert_allclose(scaled.concept_weights_ * size, plain.concept_weights_, rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(scaled.reconstruction_err_ / size, plain.reconstruction_err_)
     np.testing.assert_allclose(scaled.trace_ / size / size, plain.trace_)
+
+
+def test_nan_marks_unlabelled_rows_already():
+    labels = np.where(np.arange(30) % 3, (y > 0).astype(float), np.nan)
+    plain, marked = (ClassConditional(unlabelled=marker).fit(X, labels) for marker in (None, np.nan))
+    assert (plain.predict_proba(X) == marked.predict_proba(X)).all() and marked.model_.unlabelled is None
 
 
 def test_targets_that_become_numbers():
