@@ -293,7 +293,14 @@ class SVC(OneVsOne):
         else:
             while excess(low := low / 4.0) <= 0:
                 high = low
-        excess(float(np.exp(brentq(lambda a: excess(np.exp(a)), np.log(low), np.log(high), xtol=1e-10))))
+        try:
+            root = brentq(lambda a: excess(np.exp(a)), np.log(low), np.log(high), xtol=1e-10)
+        except ValueError:  # the sign of the excess at an end is that of its error
+            raise ValueError(
+                f"slack_budget={budget} is less than the error of the slacks at tol={self.tol}: use a larger "
+                "one, a smaller tol, or zero for a hard margin."
+            ) from None
+        excess(float(np.exp(root)))
         return result
 
     def _nearest_points(self, columns: Columns, y: np.ndarray, record: Record | None) -> Result:
