@@ -11,7 +11,8 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import is_classifier
 
-from suffice.decomposition import NMF, BilinearNMF
+from suffice.cluster import AgglomerativeClustering, DivisiveClustering
+from suffice.decomposition import NMF, BilinearNMF, FastICA
 from suffice.ensemble import (
     AdaBoostClassifier,
     ForwardStagewiseClassifier,
@@ -20,7 +21,7 @@ from suffice.ensemble import (
     HistGradientBoostingClassifier,
     HistGradientBoostingRegressor,
 )
-from suffice.feature_extraction import CountVectorizer
+from suffice.feature_extraction import CountVectorizer, HashingVectorizer
 from suffice.impute import SimpleImputer
 from suffice.linear_model import (
     BayesianLinearRegression,
@@ -28,22 +29,26 @@ from suffice.linear_model import (
     ElasticNetCV,
     HuberRegressor,
     LinearRegression,
+    LogisticRegressionCV,
     Perceptron,
     Ridge,
 )
+from suffice.manifold import LocallyLinearEmbedding
 from suffice.mixture import GaussianMixture, MixedMixture, PoissonMixture
 from suffice.naive_bayes import CategoricalNB, ClassConditional, MixedNB
 from suffice.preprocessing import SplineTransformer, StandardScaler
 from suffice.ranking import PageRank
 from suffice.sampling import MarkovChain
 from suffice.sequence import ConditionalRandomField, StructuredPerceptron
-from suffice.svm import SVR
+from suffice.svm import SVC, SVR
 from suffice.topics import LatentDirichletAllocation, ProbabilisticLatentSemanticAnalysis
 
 from ..linear_model.test_least_squares import problem
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 y = X @ [1.0, 2.0, 3.0]
+PLANE = np.random.default_rng(5).normal(size=(30, 2))
+OF_LOGISTIC_CV: dict[str, Any] = {"l1_ratios": (0.0,), "scoring": "accuracy", "use_legacy_attributes": False}
 COUNTS = np.arange(30.0).reshape(10, 3) % 7
 WORDS = np.array([["a"], ["b"]] * 5, dtype=object)
 
@@ -145,6 +150,36 @@ def with_hole(hole: Any) -> np.ndarray:
             "Use 'constant'",
         ),
         "C": (lambda: SVR(C=1e308).fit(X, y), "'C' parameter"),
+        "slack_budget": (
+            lambda: SVC(slack_budget=1e-310).fit(PLANE, PLANE[:, 0] > 0),
+            "error of the slacks",
+        ),
+        "numbers as subsets": (
+            lambda: BayesianModelAveraging(subsets=[1, 2]).fit(X, y),
+            "must contain lists",
+        ),
+        "reg": (
+            lambda: LocallyLinearEmbedding(n_neighbors=5, reg=1e-310).fit(np.repeat(X[:, :1], 3, 1)),
+            "linearly dependent",
+        ),
+        "Cs": (lambda: LogisticRegressionCV(Cs=[], **OF_LOGISTIC_CV).fit(X, y > 0), "Cs is empty"),
+        "folds": (
+            lambda: LogisticRegressionCV(cv=(2, 1), **OF_LOGISTIC_CV).fit(X, y > 0),
+            "pairs of index arrays",
+        ),
+        "connectivity": (
+            lambda: AgglomerativeClustering(connectivity=(2, 1)).fit(X),
+            "a column for each row of X",
+        ),
+        "metric": (lambda: DivisiveClustering(metric="no such option").fit(X), "Pass a name"),
+        "w_init": (lambda: FastICA(w_init=["a"]).fit(X), "'w_init'"),
+        "a flag as a number of stages": (
+            lambda: GradientBoostingRegressor(n_iter_no_change=True).fit(X, y),
+            "'n_iter_no_change'",
+        ),
+        "hashes of numbers": (lambda: HashingVectorizer().transform([1, 2]), "expected a string"),
+        "type of hashes": (lambda: HashingVectorizer(dtype=0).transform(["a word"]), "dtype=np.int64"),
+        "numbers of words": (lambda: CountVectorizer(vocabulary={"a": 1}).fit(["a"]), "from 0 on"),
         "text to impute": (lambda: SimpleImputer().fit(pd.DataFrame({"a": ["b"]})), "row 0, column 'a'"),
         "lists to impute": (
             lambda: SimpleImputer(strategy="most_frequent").fit(with_hole([1.0])),
@@ -173,6 +208,11 @@ def test_what_is_refused_says_what_to_do(fit, said):
 def test_boosting_that_overflows(model):
     with pytest.raises(ValueError, match="lower learning_rate"):
         model.set_params(learning_rate=1e308).fit(X, y > 0 if is_classifier(model) else y)
+
+
+def test_no_documents_have_no_hashes():
+    hashes = HashingVectorizer(n_features=8, dtype=np.float32).transform([])
+    assert hashes.shape == (0, 8) and hashes.dtype == np.float32
 
 
 def test_words_that_are_cut_already():

@@ -677,7 +677,10 @@ class BoostingClassifier(Classifier):
                 f"n_classes={len(classes)}. Please use loss='log_loss' instead."
             )
         if len(classes) > 2 and self.monotonic_cst is not None:
-            raise ValueError("monotonic constraints are not supported for multiclass classification.")
+            raise ValueError(
+                "monotonic constraints are not supported for multiclass classification. Leave monotonic_cst "
+                "out."
+            )
         return loss_of(self.loss, class_weight=weight), {"classes_": classes}
 
     def _decision(self, raw: np.ndarray) -> np.ndarray:

@@ -215,7 +215,8 @@ class MinMaxScaler(RangeTransform, preprocessing.MinMaxScaler):
             )
         if sp.issparse(X):
             raise TypeError(
-                "MinMaxScaler does not support sparse input. Consider using MaxAbsScaler instead."
+                "MinMaxScaler does not support sparse input. Consider using MaxAbsScaler instead, or pass "
+                "X.toarray()."
             )
 
     def _fitted(self, model: ColumnRanges, s: Ranges) -> dict[str, Any]:
