@@ -24,7 +24,7 @@ from ..estimator.guarantees import Guarantee
 from ..inputs import Check, in_blocks, open_rows, source_of
 from ..inputs.arrays import ArraySource
 from ..inputs.checks import objects_of, weights_of
-from ..inputs.conversions import explained, explained_objects
+from ..inputs.conversions import CONVERSION, explained, explained_objects
 from ..inputs.sources import set_features
 from ..preprocessing.columns import ColumnTransform, canonical
 from ..preprocessing.compat import type_of_constants
@@ -246,8 +246,13 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
         try:
             return self._validate_input(X, in_fit=True)
         except (TypeError, ValueError) as error:
+            said = str(error)
+            if not CONVERSION.search(said):
+                raise
             explain = explained_objects if get_tags(self).input_tags.string else explained
-            raise explain(error, X, "X", type(self).__name__) from None
+            clear = explain(error, X, "X", type(self).__name__)
+            by_strategy = said.startswith("Cannot use")
+            raise (ValueError(f"{said}. {clear}") if by_strategy else clear) from None
 
     def _is_table_of_nulls(self, X: Any) -> bool:
         """Whether X is a DataFrame in which None, NaN and NA are all missing, as in other tables."""

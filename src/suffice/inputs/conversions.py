@@ -22,6 +22,7 @@ USUAL_WEIGHT = 1e3  # with which these sums are finite, too
 CONVERSION = re.compile(
     r"could not convert|float\(\) argument|inhomogeneous|setting an array element|Complex data"
     r"|too large to convert|real number|bytes/strings|[Cc]annot (interpret|convert|cast)|value of NA"
+    r"|could not be promoted"
 )
 DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+")
 TIMES = re.compile("(?i)date|time|duration|period")
