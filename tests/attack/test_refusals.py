@@ -180,6 +180,15 @@ def with_hole(hole: Any) -> np.ndarray:
         "hashes of numbers": (lambda: HashingVectorizer().transform([1, 2]), "expected a string"),
         "type of hashes": (lambda: HashingVectorizer(dtype=0).transform(["a word"]), "dtype=np.int64"),
         "numbers of words": (lambda: CountVectorizer(vocabulary={"a": 1}).fit(["a"]), "from 0 on"),
+        "names to impute": (
+            lambda: SimpleImputer().fit(pd.DataFrame(X, columns=["a", "a", "b"])),
+            "2 columns named 'a'",
+        ),
+        "an integer to impute": (
+            lambda: SimpleImputer().fit(np.array([[10**400], [1]], dtype=object)),
+            "beyond the range of float64",
+        ),
+        "cache_size": (lambda: SVR(cache_size=1e308).fit(X, y), "'cache_size' parameter"),
         "text to impute": (lambda: SimpleImputer().fit(pd.DataFrame({"a": ["b"]})), "row 0, column 'a'"),
         "lists to impute": (
             lambda: SimpleImputer(strategy="most_frequent").fit(with_hole([1.0])),
@@ -213,6 +222,12 @@ def test_boosting_that_overflows(model):
 def test_no_documents_have_no_hashes():
     hashes = HashingVectorizer(n_features=8, dtype=np.float32).transform([])
     assert hashes.shape == (0, 8) and hashes.dtype == np.float32
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_means_that_overflow():
+    with pytest.raises(ValueError, match="index 1 overflows"):
+        SimpleImputer().fit([[1.0, 1e308], [2.0, -1.7e308], [3.0, -1.7e308]])
 
 
 def test_words_that_are_cut_already():

@@ -24,7 +24,7 @@ from ..estimator.guarantees import Guarantee
 from ..inputs import Check, in_blocks, open_rows, source_of
 from ..inputs.arrays import ArraySource
 from ..inputs.checks import objects_of, weights_of
-from ..inputs.conversions import CONVERSION, explained, explained_objects
+from ..inputs.conversions import CONVERSION, check_names, explained, explained_objects
 from ..inputs.sources import set_features
 from ..preprocessing.columns import ColumnTransform, canonical
 from ..preprocessing.compat import type_of_constants
@@ -85,6 +85,11 @@ class Filling(Model):
             return self.replace(values=np.where(columns.parts[0] > 0, self.values, np.nan))
         if self.strategy == "mean":
             values = np.where(columns.weight > 0, columns.mean, np.nan)
+            if np.isinf(values).any():
+                raise ValueError(
+                    f"The mean of the column at index {int(np.isinf(values).argmax())} overflows: divide the "
+                    "column by its scale, or set strategy='median'."
+                )
         elif self.strategy == "median":
             values = columns.quantiles([0.5])[0]
         else:
@@ -230,6 +235,8 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
 
     def _arrays(self, X: Any, sample_weight: Any) -> tuple[Partitions, bool]:
         """Partitions of rows in memory, which may be of any type of numbers; and whether they are sparse."""
+        if hasattr(X, "columns"):
+            check_names(list(X.columns), list(X.columns))
         if self._reads_cells(X):
             cells, names = self._cells(X, reset=True), tuple(X.columns)
             X = self._checked(cells)
@@ -245,7 +252,7 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
         """Rows that scikit-learn has checked, whose errors name the value."""
         try:
             return self._validate_input(X, in_fit=True)
-        except (TypeError, ValueError) as error:
+        except (TypeError, ValueError, OverflowError) as error:
             said = str(error)
             if not CONVERSION.search(said):
                 raise
