@@ -818,6 +818,7 @@ DOCUMENTED = (
     "answer.score_samples",
     ".feature_log_prob_",  # without smoothing, as scikit-learn gives it
     ".lower_bound_",  # before the first iteration
+    ".C_",  # of a hard margin
     ".bound_",  # the perplexity of documents of next to no words
     ".alpha_",  # the penalty of a straight line
     ".model_.alpha",

@@ -9,29 +9,46 @@ import numpy as np
 import pandas as pd
 import pytest
 import scipy.sparse as sp
+from sklearn.base import is_classifier
 
-from suffice.decomposition import NMF, BilinearNMF
-from suffice.feature_extraction import CountVectorizer
+from suffice.cluster import AgglomerativeClustering, DivisiveClustering
+from suffice.decomposition import NMF, BilinearNMF, FastICA
+from suffice.ensemble import (
+    AdaBoostClassifier,
+    ForwardStagewiseClassifier,
+    ForwardStagewiseRegressor,
+    GradientBoostingRegressor,
+    HistGradientBoostingClassifier,
+    HistGradientBoostingRegressor,
+)
+from suffice.feature_extraction import CountVectorizer, HashingVectorizer
+from suffice.impute import SimpleImputer
 from suffice.linear_model import (
     BayesianLinearRegression,
     BayesianModelAveraging,
     ElasticNetCV,
     HuberRegressor,
     LinearRegression,
+    LogisticRegressionCV,
     Perceptron,
     Ridge,
 )
-from suffice.mixture import GaussianMixture, PoissonMixture
-from suffice.naive_bayes import CategoricalNB, MixedNB
+from suffice.manifold import LocallyLinearEmbedding
+from suffice.mixture import GaussianMixture, MixedMixture, PoissonMixture
+from suffice.naive_bayes import CategoricalNB, ClassConditional, MixedNB
+from suffice.preprocessing import SplineTransformer, StandardScaler
 from suffice.ranking import PageRank
 from suffice.sampling import MarkovChain
-from suffice.sequence import StructuredPerceptron
+from suffice.sequence import ConditionalRandomField, StructuredPerceptron
+from suffice.svm import SVC, SVR
 from suffice.topics import LatentDirichletAllocation, ProbabilisticLatentSemanticAnalysis
 
 from ..linear_model.test_least_squares import problem
 
 X = np.random.default_rng(0).normal(size=(30, 3))
 y = X @ [1.0, 2.0, 3.0]
+PLANE = np.random.default_rng(5).normal(size=(30, 2))
+OF_LOGISTIC_CV: dict[str, Any] = {"l1_ratios": (0.0,), "scoring": "accuracy", "use_legacy_attributes": False}
 COUNTS = np.arange(30.0).reshape(10, 3) % 7
 WORDS = np.array([["a"], ["b"]] * 5, dtype=object)
 
@@ -87,11 +104,130 @@ def with_hole(hole: Any) -> np.ndarray:
             lambda: BayesianLinearRegression(prior_precision=1e-10).fit(*problem("Filip")[:2]),
             "raise prior_precision",
         ),
+        "text of a numeric feature": (
+            lambda: HistGradientBoostingRegressor().fit(with_hole(1.5).repeat(3, 1), np.arange(10.0)),
+            "index 0 of X has 'a'",
+        ),
+        "text in rows of numbers": (
+            lambda: HistGradientBoostingRegressor().fit(X, y).predict(WORDS.repeat(3, 1)),
+            "name it in categorical_features",
+        ),
+        "rows of unlike lengths": (lambda: MixedMixture().fit([[1.0], [1.0, 2.0]]), "row 1 has 2"),
+        "complex categories": (lambda: MarkovChain().fit(X + 1j), "X holds complex128"),
+        "complex labels": (lambda: ClassConditional().fit(X, y + 1j), "y holds complex128"),
+        "lists as labels": (
+            lambda: ClassConditional().fit(X, [[1], *[[1, 2]] * 29]),
+            "rows of y differ in length",
+        ),
+        "infinity as a marker": (lambda: ClassConditional(unlabelled=np.inf).fit(X, y > 0), "'unlabelled'"),
+        "sparse labels of sequences": (
+            lambda: ConditionalRandomField().fit([X, X], sp.csr_array(y[:, None])),
+            "toarray",
+        ),
+        "one number as sequences": (
+            lambda: ConditionalRandomField().fit(np.array(1.0), ["a"]),
+            "Expected 2D array",
+        ),
+        "names twice": (
+            lambda: StandardScaler().fit(X).transform(pd.DataFrame(X, columns=["a", "a", "b"])),
+            "2 columns named 'a'",
+        ),
+        "prior_mean": (lambda: BayesianLinearRegression(prior_mean=1e308).fit(X, y), "squares of larger"),
+        "evidence": (
+            lambda: BayesianLinearRegression(
+                prior_mean=1e150, prior_precision=1e150, noise_precision=1e20
+            ).fit(X, y),
+            "Lower these parameters",
+        ),
+        "splines": (
+            lambda: SplineTransformer(extrapolation="continue").fit(X).transform(X + 1e155),
+            "Use 'constant'",
+        ),
+        "sparse splines": (
+            lambda: (
+                SplineTransformer(extrapolation="continue", sparse_output=True).fit(X).transform(X + 1e155)
+            ),
+            "Use 'constant'",
+        ),
+        "C": (lambda: SVR(C=1e308).fit(X, y), "'C' parameter"),
+        "slack_budget": (
+            lambda: SVC(slack_budget=1e-310).fit(PLANE, PLANE[:, 0] > 0),
+            "error of the slacks",
+        ),
+        "numbers as subsets": (
+            lambda: BayesianModelAveraging(subsets=[1, 2]).fit(X, y),
+            "must contain lists",
+        ),
+        "reg": (
+            lambda: LocallyLinearEmbedding(n_neighbors=5, reg=1e-310).fit(np.repeat(X[:, :1], 3, 1)),
+            "linearly dependent",
+        ),
+        "Cs": (lambda: LogisticRegressionCV(Cs=[], **OF_LOGISTIC_CV).fit(X, y > 0), "Cs is empty"),
+        "folds": (
+            lambda: LogisticRegressionCV(cv=(2, 1), **OF_LOGISTIC_CV).fit(X, y > 0),
+            "pairs of index arrays",
+        ),
+        "connectivity": (
+            lambda: AgglomerativeClustering(connectivity=(2, 1)).fit(X),
+            "a column for each row of X",
+        ),
+        "metric": (lambda: DivisiveClustering(metric="no such option").fit(X), "Pass a name"),
+        "w_init": (lambda: FastICA(w_init=["a"]).fit(X), "'w_init'"),
+        "a flag as a number of stages": (
+            lambda: GradientBoostingRegressor(n_iter_no_change=True).fit(X, y),
+            "'n_iter_no_change'",
+        ),
+        "hashes of numbers": (lambda: HashingVectorizer().transform([1, 2]), "expected a string"),
+        "type of hashes": (lambda: HashingVectorizer(dtype=0).transform(["a word"]), "dtype=np.int64"),
+        "numbers of words": (lambda: CountVectorizer(vocabulary={"a": 1}).fit(["a"]), "from 0 on"),
+        "names to impute": (
+            lambda: SimpleImputer().fit(pd.DataFrame(X, columns=["a", "a", "b"])),
+            "2 columns named 'a'",
+        ),
+        "an integer to impute": (
+            lambda: SimpleImputer().fit(np.array([[10**400], [1]], dtype=object)),
+            "beyond the range of float64",
+        ),
+        "cache_size": (lambda: SVR(cache_size=1e308).fit(X, y), "'cache_size' parameter"),
+        "text to impute": (lambda: SimpleImputer().fit(pd.DataFrame({"a": ["b"]})), "row 0, column 'a'"),
+        "lists to impute": (
+            lambda: SimpleImputer(strategy="most_frequent").fit(with_hole([1.0])),
+            "write all as strings",
+        ),
     }.values(),
 )  # fmt: skip
 def test_what_is_refused_says_what_to_do(fit, said):
     with pytest.raises((ValueError, TypeError, MemoryError), match=said):
         fit()
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(GradientBoostingRegressor(loss=loss) for loss in ("squared_error", "absolute_error", "huber")),
+        HistGradientBoostingRegressor(min_samples_leaf=2),
+        HistGradientBoostingClassifier(min_samples_leaf=2),
+        ForwardStagewiseRegressor(),
+        ForwardStagewiseClassifier(),
+        *(AdaBoostClassifier(algorithm=algorithm) for algorithm in ("SAMME", "real")),
+    ],
+    ids=str,
+)
+def test_boosting_that_overflows(model):
+    with pytest.raises(ValueError, match="lower learning_rate"):
+        model.set_params(learning_rate=1e308).fit(X, y > 0 if is_classifier(model) else y)
+
+
+def test_no_documents_have_no_hashes():
+    hashes = HashingVectorizer(n_features=8, dtype=np.float32).transform([])
+    assert hashes.shape == (0, 8) and hashes.dtype == np.float32
+
+
+@pytest.mark.filterwarnings("ignore::RuntimeWarning")
+def test_means_that_overflow():
+    with pytest.raises(ValueError, match="index 1 overflows"):
+        SimpleImputer().fit([[1.0, 1e308], [2.0, -1.7e308], [3.0, -1.7e308]])
 
 
 def test_words_that_are_cut_already():
@@ -110,6 +246,12 @@ def test_concepts_are_the_same_at_any_scale(size):
     np.testing.assert_allclose(scaled.concept_weights_ * size, plain.concept_weights_, rtol=1e-6, atol=1e-12)
     np.testing.assert_allclose(scaled.reconstruction_err_ / size, plain.reconstruction_err_)
     np.testing.assert_allclose(scaled.trace_ / size / size, plain.trace_)
+
+
+def test_nan_marks_unlabelled_rows_already():
+    labels = np.where(np.arange(30) % 3, (y > 0).astype(float), np.nan)
+    plain, marked = (ClassConditional(unlabelled=marker).fit(X, labels) for marker in (None, np.nan))
+    assert (plain.predict_proba(X) == marked.predict_proba(X)).all() and marked.model_.unlabelled is None
 
 
 def test_targets_that_become_numbers():

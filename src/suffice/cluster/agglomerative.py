@@ -9,6 +9,7 @@ from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
+import scipy.sparse as sp
 
 from ..core.callbacks import with_callbacks
 from ..core.loop import one_task
@@ -16,6 +17,7 @@ from ..core.partitions import Partitions
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, HasMethods, Interval, StrOptions, seed_of
 from ..inputs import source_of
+from ..inputs.conversions import as_numbers
 from .base import (
     Clustering,
     Leaves,
@@ -345,6 +347,13 @@ class AgglomerativeClustering(Clustering):
         if not (weight == 1).all():
             raise ValueError("connectivity takes no sample_weight: leave one of them out.")
         links = self.connectivity(points) if callable(self.connectivity) else self.connectivity
+        if not sp.issparse(links):
+            links = as_numbers(links, "connectivity", "AgglomerativeClustering")
+        if links.shape != (len(points), len(points)):
+            raise ValueError(
+                f"connectivity has shape {links.shape}, expected {(len(points), len(points))}: a row and a "
+                "column for each row of X."
+            )
         how = {"connectivity": links, "return_distance": True}
         if self.linkage == "ward":
             found = ward_tree(points, **how)

@@ -45,7 +45,15 @@ def distances(X: np.ndarray, points: np.ndarray, metric: Any) -> np.ndarray:
     if name in ("euclidean", "sqeuclidean"):
         square = squared_distances(X, points)
         return np.sqrt(square, out=square) if name == "euclidean" else square
-    out = np.asarray(cdist(X, points, name))
+    try:
+        out = np.asarray(cdist(X, points, name))
+    except ValueError as error:
+        if not isinstance(name, str):
+            raise
+        raise ValueError(
+            f"metric={metric!r}: {error}. Pass a name that scipy.spatial.distance.cdist knows, or a function "
+            "of two rows."
+        ) from None
     if not np.isfinite(out).all():
         what = "Rows of zeros have no direction: leave them out." if name == "cosine" else "Scale the rows."
         raise ValueError(f"Distances must be finite; metric={metric!r} returns NaN or infinity. {what}")

@@ -391,7 +391,8 @@ def initial_centers(values: Any, K: int, D: int) -> Centers:
     center = np.array(values, dtype=np.float64)
     if len(center) != K:
         raise ValueError(
-            f"The shape of the initial centers {center.shape} does not match the number of clusters {K}."
+            f"The shape of the initial centers {center.shape} does not match the number of clusters {K}: "
+            "pass a row for each cluster."
         )
     if center.shape != (K, D):
         raise ValueError(

@@ -26,7 +26,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Options, StrOptions
+from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, Options, StrOptions
 from ..inputs import map_rows, open_rows, read_rows
 from ..statistics import Moments, moments
 
@@ -327,7 +327,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         "fun_args": [dict, None],
         "max_iter": [AT_LEAST_1],
         "tol": [NON_NEGATIVE],
-        "w_init": ["array-like", None],
+        "w_init": [Numbers(), None],
         "whiten_solver": [StrOptions({"eigh", "svd"})],
         "random_state": ["random_state"],
         "solver": [StrOptions({"fixed-point", "quasi-newton"})],

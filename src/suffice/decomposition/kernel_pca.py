@@ -305,7 +305,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                 which = "a precomputed kernel" if self.counts_rows else "a kernel of strings"
             raise ValueError(f"Cannot fit_inverse_transform with {which}.")
         if self.fit_inverse_transform and sp.issparse(X):
-            raise NotImplementedError("Inverse transform not implemented for sparse matrices!")
+            raise NotImplementedError(
+                "Inverse transform not implemented for sparse matrices! Pass X.toarray(), or set "
+                "fit_inverse_transform=False."
+            )
         with one_task(self):
             data = open_rows(self, X, None, sample_weight)
             self.gamma_ = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma

@@ -384,7 +384,10 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
             raise ValueError(f"n_components={K} must be at most n_features={D} for {self.criterion!r}.")
         V = np.zeros((K, D)) if self.V_init is None else np.array(self.V_init, dtype=np.float64)
         if V.shape != (K, D):
-            raise ValueError(f"V_init has shape {V.shape}, expected {(K, D)}.")
+            raise ValueError(
+                f"V_init has shape {V.shape}, expected {(K, D)}: a row for each component, and a column for "
+                "each feature."
+            )
         bound = max(1.0, 0.5 * np.sqrt(D)) if self.max_l1_norm is None else self.max_l1_norm
         bound = np.asarray(bound, dtype=np.float64)
         if bound.shape not in ((), (K,)) or (bound < 1.0).any():

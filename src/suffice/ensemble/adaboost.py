@@ -68,6 +68,11 @@ class Rounds(Value):
         """Append a round. `sums` are the weights of the classes for each answer of its member."""
         total = self.total or float(sums.sum())
         after = float((sums * boost.change).sum())
+        if not 0.0 < after < np.inf:
+            raise ValueError(
+                f"The total weight of the rows is {after} after round {len(self.members) + 1}: lower "
+                "learning_rate."
+            )
         return Rounds(
             (*self.members, member),
             (*self.votes, boost.vote),

@@ -52,6 +52,7 @@ from .stages import (
 
 log = logging.getLogger("suffice")
 
+LARGEST_STEP = 1e154  # whose square is finite
 STEP_BYTES = 88  # of a row, beside its codes, while trees are grown to rows in this process
 
 
@@ -400,6 +401,7 @@ class StageLoop:
         trees = (*state.model.trees, *(tree.replace(bins=self.bins.of_categories()) for tree in trees))
         self._advance(trees, added=self.gathered and isinstance(self.learner, NewtonLearner))
         self.sums = self._fold(measure, sample)
+        _check_range(m, trees[-loss.n_outputs :], self.sums)
         losses = (*losses, self._means(self.sums))
         return state.replace(model=Stages(trees, losses), trace=(*state.trace, losses[-1][0]))
 
@@ -429,6 +431,16 @@ class StageLoop:
         """Mean losses in the sample, out of it, and of validation; NaN if there are no such rows."""
         weight = np.where(s.weight > 0, s.weight, np.nan) / self.measure.weight_unit
         return tuple((s.loss / self.measure.loss_unit / weight).tolist())
+
+
+def _check_range(m: int, trees: tuple[Tree, ...], sums: StageSums) -> None:
+    """Raise if the trees of stage m took the loss out of range."""
+    most = float(np.abs(np.concatenate([tree.value for tree in trees])).max())
+    if not (most <= LARGEST_STEP and np.isfinite(sums.largest).all()):
+        raise ValueError(
+            f"The loss overflows in stage {m + 1}, whose trees have values up to {most:.3g}: lower "
+            "learning_rate."
+        )
 
 
 class TreeBoosting(TreeGrower):
@@ -668,7 +680,10 @@ class BoostingClassifier(Classifier):
                 f"n_classes={len(classes)}. Please use loss='log_loss' instead."
             )
         if len(classes) > 2 and self.monotonic_cst is not None:
-            raise ValueError("monotonic constraints are not supported for multiclass classification.")
+            raise ValueError(
+                "monotonic constraints are not supported for multiclass classification. Leave monotonic_cst "
+                "out."
+            )
         return loss_of(self.loss, class_weight=weight), {"classes_": classes}
 
     def _decision(self, raw: np.ndarray) -> np.ndarray:

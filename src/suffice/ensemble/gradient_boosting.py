@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from numbers import Integral, Real
+from numbers import Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -47,7 +47,7 @@ class ExactBoosting(Members, TreeBoosting):
         "verbose": ["verbose"],
         "warm_start": ["boolean"],
         "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
-        "n_iter_no_change": [Interval(Integral, 1, None, closed="left"), None],
+        "n_iter_no_change": [AT_LEAST_1, None],
         "tol": [Interval(Real, 0.0, None, closed="left")],
         "checkpoint": CHECKPOINT,
     }

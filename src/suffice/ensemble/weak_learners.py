@@ -192,6 +192,7 @@ class Boosting(Iterative):
     """Base class of estimators that fit one member of an ensemble after the other."""
 
     one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max}
+    learning_rate: float
 
     def _shorten(self) -> None:
         if (n := self.n_estimators) < self.n_iter_:
@@ -199,6 +200,11 @@ class Boosting(Iterative):
             self._publish(Progress(model, trace, stopped_because="n_estimators"))
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
+        if progress.stopped_because == "objective not finite":
+            raise ValueError(
+                f"The loss of {type(self).__name__} is {progress.trace[-1]} after stage {progress.n_iter}: "
+                f"lower learning_rate={self.learning_rate}."
+            )
         return {"converged_": progress.stopped_because not in ("", "n_estimators", "callback")}
 
     def _unconverged(self, progress: Progress) -> str:

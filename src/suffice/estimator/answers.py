@@ -17,7 +17,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.extras import required
 from ..inputs.containers import source_of
-from ..inputs.conversions import explained
+from ..inputs.conversions import check_names, explained
 from ..inputs.readers import DenseColumns
 from ..inputs.sequences import runs
 from ..inputs.sources import TableSource
@@ -77,10 +77,13 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
                 check_is_fitted(self)
                 reader = source.columns_for(self).reader
                 return self._transformed_reader(reader).rows(source.container)
+            by_sklearn = getattr(self, "transforms_arrays", False)
+            if by_sklearn and hasattr(X, "columns"):
+                check_names(list(X.columns), list(X.columns))
             try:
                 values = method(self, X, *args, **more)
-            except (TypeError, ValueError) as error:  # of scikit-learn's `transform`
-                if not getattr(self, "transforms_arrays", False) or get_tags(self).input_tags.string:
+            except (TypeError, ValueError) as error:
+                if not by_sklearn or get_tags(self).input_tags.string:
                     raise
                 raise explained(error, X, "X", type(self).__name__) from None
             single = method.__name__ in getattr(self, "preserves_dtype", ()) and is_float32(X)

@@ -314,13 +314,15 @@ def backfitting(
     A: np.ndarray, b: np.ndarray, penalty: np.ndarray, columns: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
     """One backfitting cycle: each smooth in turn is fitted to the partial residuals of the others."""
-    parts = [slice(start, stop) for start, stop in pairwise(columns)]
-    inverses = [inverse_of(A[own, own] + np.diag(penalty[own]), b[own])[0] for own in parts]
+    parts = []  # copied once, next to each other in memory: there may be thousands of cycles
+    for own in (slice(start, stop) for start, stop in pairwise(columns)):
+        inverse = inverse_of(A[own, own] + np.diag(penalty[own]), b[own])[0]
+        parts.append((own, b[own], A[own].copy(), A[own, own].copy(), inverse))
 
     def cycle(coef: np.ndarray) -> np.ndarray:
         coef = coef.copy()
-        for own, inverse in zip(parts, inverses, strict=True):
-            partial = b[own] - A[own].dot(coef) + A[own, own].dot(coef[own])
+        for own, target, with_all, with_own, inverse in parts:
+            partial = target - with_all.dot(coef) + with_own.dot(coef[own])
             coef[own] = inverse.dot(partial)
         return coef
 

@@ -9,6 +9,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn import impute
+from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.blocks import Rows, missing
@@ -23,6 +24,7 @@ from ..estimator.guarantees import Guarantee
 from ..inputs import Check, in_blocks, open_rows, source_of
 from ..inputs.arrays import ArraySource
 from ..inputs.checks import objects_of, weights_of
+from ..inputs.conversions import CONVERSION, check_names, explained, explained_objects
 from ..inputs.sources import set_features
 from ..preprocessing.columns import ColumnTransform, canonical
 from ..preprocessing.compat import type_of_constants
@@ -83,6 +85,11 @@ class Filling(Model):
             return self.replace(values=np.where(columns.parts[0] > 0, self.values, np.nan))
         if self.strategy == "mean":
             values = np.where(columns.weight > 0, columns.mean, np.nan)
+            if np.isinf(values).any():
+                raise ValueError(
+                    f"The mean of the column at index {int(np.isinf(values).argmax())} overflows: divide the "
+                    "column by its scale, or set strategy='median'."
+                )
         elif self.strategy == "median":
             values = columns.quantiles([0.5])[0]
         else:
@@ -228,16 +235,31 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
 
     def _arrays(self, X: Any, sample_weight: Any) -> tuple[Partitions, bool]:
         """Partitions of rows in memory, which may be of any type of numbers; and whether they are sparse."""
+        if hasattr(X, "columns"):
+            check_names(list(X.columns), list(X.columns))
         if self._reads_cells(X):
             cells, names = self._cells(X, reset=True), tuple(X.columns)
-            X = self._validate_input(cells, in_fit=True)
+            X = self._checked(cells)
             if all(isinstance(name, str) for name in names):
                 set_features(self, names, reset=True)
         else:
-            X = self._validate_input(X, in_fit=True)
+            X = self._checked(X)
         check, sparse = Check.of(self), sp.issparse(X)
         rows = Rows(sp.csr_array(X) if sparse else X, None, weights_of(check.name, sample_weight, X.shape[0]))
         return in_blocks(check.kept(rows)), sparse
+
+    def _checked(self, X: Any) -> Any:
+        """Rows that scikit-learn has checked, whose errors name the value."""
+        try:
+            return self._validate_input(X, in_fit=True)
+        except (TypeError, ValueError, OverflowError) as error:
+            said = str(error)
+            if not CONVERSION.search(said):
+                raise
+            explain = explained_objects if get_tags(self).input_tags.string else explained
+            clear = explain(error, X, "X", type(self).__name__)
+            by_strategy = said.startswith("Cannot use")
+            raise (ValueError(f"{said}. {clear}") if by_strategy else clear) from None
 
     def _is_table_of_nulls(self, X: Any) -> bool:
         """Whether X is a DataFrame in which None, NaN and NA are all missing, as in other tables."""

@@ -18,8 +18,8 @@ from sklearn.utils.multiclass import check_classification_targets
 from ..core.blocks import Edges, Rows, Sequences, missing, offsets
 from ..core.callers import warn
 from ..core.partitions import Partitions
-from .checks import Check, checked_weights, is_object, objects_of, weights_of
-from .conversions import as_numbers, check_labels, explained
+from .checks import Check, checked_weights, is_object, must_be_dense, objects_of, weights_of
+from .conversions import as_numbers, check_labels, explained, explained_objects
 from .features import depth_of_steps, first_leaf, is_list, named_rows
 from .links import MIXED_IDS, ids_of, named_edges, sorted_nodes
 from .readers import DenseColumns, Reader, list_sizes
@@ -367,7 +367,11 @@ def _are_numbered(y: np.ndarray) -> bool:
 
 def _partly_labelled(estimator: Any, check: Check, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
     """Rows and labels, some of which are missing."""
-    X, y = check.array(estimator, X, reset=reset), column_or_1d(unmasked(y, "y"), warn=True)
+    X, y = check.array(estimator, X, reset=reset), unmasked(y, "y")
+    try:
+        y = column_or_1d(y, warn=True)
+    except (TypeError, ValueError) as error:
+        raise explained_objects(error, y, "y", check.name) from None
     check_consistent_length(X, y)
     if y.dtype == object:
         y = objects_of(y)
@@ -380,6 +384,7 @@ def _partly_labelled(estimator: Any, check: Check, X: Any, y: Any, reset: bool) 
 
 def sequences_of_arrays(opening: Opening, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sequences:
     check, names = opening.check, None
+    must_be_dense(y, check.name)
     listed = are_sequences(X, check.sparse, check.strings)
     if listed and groups is not None:
         raise ValueError("A list of sequences needs no groups: pass one or the other.")
@@ -410,7 +415,7 @@ def sequences_of_arrays(opening: Opening, X: Any, y: Any, groups: Any, sample_we
     if names is not None and not opening.reset:  # of the columns of the estimator
         block = Rows(X)
     else:
-        n = 0 if listed or not hasattr(X, "shape") else X.shape[0]
+        n = 0 if listed or not getattr(X, "shape", ()) else X.shape[0]
         if y is not None and n and hasattr(y, "__len__") and len(y) != n and _are_lengths(y, n):
             raise ValueError(f"X has {n} rows, and y has {len(y)} lengths of sequences. {LENGTHS}.")
         block = rows_of_arrays(opening, X, y, None)

@@ -25,6 +25,7 @@ from .conversions import (
     check_weighted,
     check_weights,
     explained,
+    explained_objects,
     has_times,
 )
 from .symbols import are_strings, must_be_symbols, symbol_column
@@ -110,11 +111,7 @@ class Check:
                 f"Sparse matrix in {X.format!r} format is not supported due to its handling of explicit "
                 "zeros, which are distances: pass a CSR matrix."
             )
-        if sp.issparse(y):
-            raise TypeError(
-                f"Sparse data was passed for y, but dense data is required: {self.name} takes an array. Use "
-                "'.toarray()' to convert to a dense numpy array."
-            )
+        must_be_dense(y, self.name)
         X, y = unmasked(X, "X", self.nan), unmasked(y, "y")
         if self.strings and is_object(X):  # NA answers no question that is asked of it below
             X = objects_of(X)
@@ -155,7 +152,8 @@ class Check:
                 if self.pairwise and "features, but" in str(error):
                     self.must_pass(check_array(X, **how))  # of NaN as well, NaN is told: as scikit-learn does
                 raise
-            clear = error if self.strings else explained(error, X, "X", self.name)
+            explain = explained_objects if self.strings else explained
+            clear = explain(error, X, "X", self.name)
             raise (clear if alone or clear is not error else explained(error, y, "y", self.name)) from None
         many, X = _are_many(X), checked if alone else checked[0]
         if self.target == "number" and not alone:  # None became NaN after the check of scikit-learn
@@ -271,6 +269,15 @@ def _are_many(X: Any) -> bool:
     if type(X) is not np.ndarray or X.ndim != 2 or X.size < MANY or get_config()["assume_finite"]:
         return False
     return X.flags.c_contiguous and X.dtype in (np.float64, np.float32)
+
+
+def must_be_dense(y: Any, taker: str) -> None:
+    """Raise for sparse targets."""
+    if sp.issparse(y):
+        raise TypeError(
+            f"Sparse data was passed for y, but dense data is required: {taker} takes an array. Use "
+            "'.toarray()' to convert to a dense numpy array."
+        )
 
 
 def must_not_be_column(X: Any) -> None:

@@ -22,6 +22,7 @@ USUAL_WEIGHT = 1e3  # with which these sums are finite, too
 CONVERSION = re.compile(
     r"could not convert|float\(\) argument|inhomogeneous|setting an array element|Complex data"
     r"|too large to convert|real number|bytes/strings|[Cc]annot (interpret|convert|cast)|value of NA"
+    r"|could not be promoted"
 )
 DECIMAL_COMMA = re.compile(r"[-+]?\d*,\d+")
 TIMES = re.compile("(?i)date|time|duration|period")
@@ -79,10 +80,25 @@ def explained(
         first_line = str(error).partition("\n")[0]
         kind = TypeError if isinstance(error, TypeError) else ValueError
         return kind(f"{said} ({first_line})" if CONVERSION.search(first_line) else said)
+    return _uneven(values, what, taker) or error
+
+
+def explained_objects(error: Exception, values: Any, what: str, taker: str) -> Exception:
+    """The same where strings are values too."""
+    kind = getattr(values, "dtype", None)
+    if isinstance(kind, np.dtype) and kind.kind == "c":
+        return ValueError(
+            f"Complex data not supported: {what} holds {kind}, and {taker} takes real numbers and strings."
+        )
+    return _uneven(values, what, taker) or error
+
+
+def _uneven(values: Any, what: str, taker: str) -> ValueError | None:
+    """The error for rows that differ in length, if they do."""
     lengths = _lengths(values)
     other = next((row for row, length in enumerate(lengths) if length != lengths[0]), None)
     if other is None:
-        return error
+        return None
     return ValueError(
         f"The rows of {what} differ in length: row 0 has {lengths[0]} entries, and row {other} has "
         f"{lengths[other]}. {taker} takes rows of one length."

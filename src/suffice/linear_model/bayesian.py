@@ -22,6 +22,7 @@ from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.parameters import FINITE, POSITIVE, Numbers, StrOptions
 from ..inputs import read_rows
+from ..inputs.conversions import LARGEST
 from ..statistics import Moments
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
 from .normal_equations import EPS
@@ -116,7 +117,14 @@ class GaussianWeights(LinearModel):
         rows = n - self.fit_intercept
         evidence = 0.5 * rows * np.log(b / (2.0 * np.pi)) - 0.5 * self.fit_intercept * np.log(n)
         evidence += 0.5 * np.linalg.slogdet(prior)[1] - np.log(np.diag(factor[0])).sum()
-        evidence -= 0.5 * (b * posterior._squares(s) + off @ prior @ off)
+        with np.errstate(over="ignore"):
+            evidence -= 0.5 * (b * posterior._squares(s) + off @ prior @ off)
+        if not np.isfinite(evidence):
+            raise ValueError(
+                f"The log evidence is {evidence:.3g}: the squared distances from prior_mean times "
+                "prior_precision overflow, or those of the targets times noise_precision. Lower these "
+                "parameters, or divide y by its scale."
+            )
         return posterior.replace(weight=n, log_evidence=float(evidence))
 
     def _squares(self, s: Moments) -> float:
@@ -240,6 +248,11 @@ class BayesianLinearRegression(LeastSquares):
         if np.shape(self.prior_mean) not in ((), (D,)):
             raise ValueError(
                 f"prior_mean has shape {np.shape(self.prior_mean)}, expected a number or {(D,)}."
+            )
+        if not (np.abs(self.prior_mean) <= LARGEST).all():
+            raise ValueError(
+                f"prior_mean must be from {-LARGEST:.0e} to {LARGEST:.0e}: the squares of larger numbers "
+                "overflow."
             )
         prior, noise = (
             1.0 if learnt else value for value, learnt in zip(precisions.values(), learns, strict=True)

@@ -269,7 +269,8 @@ class LogisticRegressionCV(LogisticRegression):
         arrays = source.in_memory and source.table is None
         cv: Any = 5 if self.cv is None else self.cv
         if arrays:
-            folds = Folds.of(data, check_cv(cv, y, classifier=True), X, y, **for_splitter)
+            cv = check_cv(cv, y, classifier=True) if isinstance(cv, Integral) else cv
+            folds = Folds.of(data, cv, X, y, **for_splitter)
         else:
             folds = Folds.of(data, cv, **for_splitter)
         sharing = Sharing(
@@ -346,6 +347,8 @@ class LogisticRegressionCV(LogisticRegression):
         if isinstance(self.Cs, Integral):
             Cs = np.logspace(-4, 4, int(self.Cs))
         else:
+            if not len(self.Cs):
+                raise ValueError("Cs is empty: pass numbers, e.g. Cs=[0.1, 1.0], or how many.")
             for place, C in enumerate(self.Cs):
                 check_scalar(C, f"Cs[{place}]", Real, min_val=0.0, include_boundaries="neither")
             Cs = np.array(self.Cs, dtype=np.float64)

@@ -258,7 +258,13 @@ class BayesianModelAveraging(LeastSquares):
 
     def _subsets(self, D: int) -> tuple[tuple[int, ...], ...]:
         if self.subsets is not None:
-            listed = tuple(tuple(int(d) for d in subset) for subset in self.subsets)
+            try:
+                listed = tuple(tuple(int(d) for d in subset) for subset in self.subsets)
+            except (TypeError, ValueError):
+                raise TypeError(
+                    f"subsets={self.subsets!r:.60} must contain lists of features: pass e.g. "
+                    "subsets=[(0,), (0, 1)]."
+                ) from None
             if not listed or any(not 0 <= d < D or len(set(s)) < len(s) for s in listed for d in s):
                 raise ValueError(f"subsets must be lists of different features, from 0 to {D - 1}.")
             return listed

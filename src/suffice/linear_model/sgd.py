@@ -317,7 +317,8 @@ class StochasticGradient(SparseCoefficients, Iterative):
         if not (np.isfinite(w).all() and np.isfinite(numbers).all() and np.isfinite(loss).all()):
             raise ValueError(
                 f"Floating-point under-/overflow occurred at epoch #{before.n_iter + 1}. Scaling input data "
-                f"with StandardScaler or MinMaxScaler might help."
+                "with StandardScaler or MinMaxScaler might help, so that the columns of X have one scale, or "
+                "a smaller eta0."
             )
         after = before.replace(w=w, total=total, paid=paid, numbers=numbers)
         if not before.n_iter:

@@ -94,7 +94,13 @@ def reconstruction_weights(X: Any, neighbors: Any, reg: float = 1e-3) -> np.ndar
         return np.linalg.pinv(conditions, hermitian=True)[..., :K, K]
     trace = np.trace(G, axis1=-2, axis2=-1)
     G = G + (reg * np.where(trace > 0.0, trace, 1.0))[..., None, None] * np.eye(K)
-    w = np.linalg.solve(G, np.ones((*G.shape[:-1], 1)))[..., 0]
+    try:
+        w = np.linalg.solve(G, np.ones((*G.shape[:-1], 1)))[..., 0]
+    except np.linalg.LinAlgError:
+        raise ValueError(
+            f"reg={reg:.3g} is lost to rounding, and the neighbors of a row are linearly dependent: raise "
+            "it, or set reg=0."
+        ) from None
     return w / w.sum(axis=-1, keepdims=True)
 
 

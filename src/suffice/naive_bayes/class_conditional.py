@@ -7,7 +7,6 @@ Mitchell, "Text classification from labeled and unlabeled documents using EM", 2
 from __future__ import annotations
 
 from dataclasses import dataclass
-from numbers import Integral, Real
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -28,6 +27,7 @@ from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
     CHECKPOINT,
+    FINITE,
     NON_NEGATIVE,
     Numbers,
     StrOptions,
@@ -223,7 +223,7 @@ class ClassConditional(GenerativeClassifier, Iterative):
         "alpha": [NON_NEGATIVE],
         "reg_covar": [NON_NEGATIVE],
         "class_prior": [Numbers(0), None],
-        "unlabelled": [Integral, Real, str, None],
+        "unlabelled": [FINITE, np.nan, str, None],  # no label is infinite
         "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
         "n_init": [AT_LEAST_1],
@@ -307,7 +307,8 @@ class ClassConditional(GenerativeClassifier, Iterative):
         if self.n_components > 1:
             shares = np.full((len(start.classes), self.n_components), 1.0 / self.n_components)
             start = start.replace(component=Mixtures(shares, start.component))
-        return PartlyLabelled(**start.fields(), unlabelled=self.unlabelled)
+        marker = None if self.unlabelled != self.unlabelled else self.unlabelled  # NaN is one always
+        return PartlyLabelled(**start.fields(), unlabelled=marker)
 
     @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

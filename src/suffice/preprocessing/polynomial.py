@@ -245,4 +245,21 @@ class SplineTransformer(ColumnTransform, compat.SplineTransformer):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return super().transform(X)
+        splines = super().transform(X)
+        if self.extrapolation == "continue":
+            must_be_in_range(splines)
+        return splines
+
+
+def must_be_in_range(splines: Any) -> None:
+    """Raise for polynomials that overflow far beyond the knots."""
+    if sp.issparse(splines):
+        entries = splines.tocoo()
+        rows = entries.row[~np.isfinite(entries.data)]
+    else:
+        rows = np.flatnonzero(~np.isfinite(np.asarray(splines)).all(axis=1))
+    if len(rows):
+        raise ValueError(
+            f"The splines of row {rows[0]} of X overflow: it is too far beyond the knots for "
+            "extrapolation='continue'. Use 'constant' or 'linear'."
+        )

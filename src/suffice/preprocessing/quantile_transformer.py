@@ -97,7 +97,10 @@ class QuantileTransformer(QuantileTransform, preprocessing.QuantileTransformer):
             )
         if sp.issparse(X):
             if not self.ignore_implicit_zeros and (X.tocsr().data < 0).any():
-                raise ValueError("QuantileTransformer only accepts non-negative sparse matrices.")
+                raise ValueError(
+                    "QuantileTransformer only accepts non-negative sparse matrices. Pass X.toarray(), or set "
+                    "ignore_implicit_zeros=True."
+                )
         elif self.ignore_implicit_zeros and not isinstance(X, Table):
             warn(
                 "'ignore_implicit_zeros' takes effect only with sparse matrix. This parameter has no effect.",

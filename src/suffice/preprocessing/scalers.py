@@ -212,7 +212,8 @@ class MinMaxScaler(RangeTransform, preprocessing.MinMaxScaler):
             )
         if sp.issparse(X):
             raise TypeError(
-                "MinMaxScaler does not support sparse input. Consider using MaxAbsScaler instead."
+                "MinMaxScaler does not support sparse input. Consider using MaxAbsScaler instead, or pass "
+                "X.toarray()."
             )
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:

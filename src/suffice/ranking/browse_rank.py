@@ -142,7 +142,10 @@ class BrowseRank(Walks):
         if self.staying is not None:
             if isinstance(self.staying, Mapping) and len(self.staying) < len(visits):
                 missing = [node for node in self.nodes_.tolist() if node not in self.staying]
-                raise ValueError(f"staying has no time for {missing[:5]}, expected one for each page.")
+                raise ValueError(
+                    f"staying has no time for {missing[:5]}, expected one for each page: pass a dict of all "
+                    "nodes."
+                )
             time = visits * weights_of(self.staying, self.nodes_, "staying")
             if not time.any():
                 raise ValueError(

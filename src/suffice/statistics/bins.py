@@ -41,8 +41,34 @@ def _numbers(X: Any, columns: np.ndarray) -> Any:
     """Some columns as float64, dense or CSR."""
     if columns.all() and X.dtype == np.float64:
         return X
-    part = X[:, np.flatnonzero(columns).tolist()]
-    return part if sp.issparse(part) else np.asarray(part).astype(np.float64)
+    features = np.flatnonzero(columns).tolist()
+    part = X[:, features]
+    return part if sp.issparse(part) else _floats(part, features)
+
+
+def _floats(X: Any, features: Any) -> np.ndarray:
+    """Columns of numbers as contiguous float64. `features` are their indices, which errors name."""
+    try:
+        return np.ascontiguousarray(X, np.float64)
+    except (TypeError, ValueError, OverflowError):
+        feature, value = next(
+            (feature, value)
+            for feature, column in zip(features, np.asarray(X, object).T, strict=True)
+            for value in column
+            if not _is_number(value)
+        )
+        raise ValueError(
+            f"The column at index {feature} of X has {value!r:.60} ({type(value).__name__}), and its feature "
+            "is numeric: pass float64 numbers, or name it in categorical_features."
+        ) from None
+
+
+def _is_number(value: Any) -> bool:
+    try:
+        np.asarray(value).astype(np.float64)
+    except (TypeError, ValueError, OverflowError):
+        return False
+    return np.ndim(value) == 0
 
 
 def _column(X: Any, d: int) -> np.ndarray:
@@ -118,7 +144,7 @@ class FeatureBins(Value):
                 code, known = category_codes(self.categories[d], _column(X, d))
                 out[d] = np.where(known, code, n)
             elif n:
-                find_buckets(np.ascontiguousarray(_column(X, d), np.float64), self.high[d], out[d])
+                find_buckets(_floats(_column(X, d)[:, None], [d])[:, 0], self.high[d], out[d])
             else:  # nothing was observed
                 out[d] = 0
         return out
@@ -128,10 +154,10 @@ class FeatureBins(Value):
         if sp.issparse(X):
             X = X.toarray()
         if not self.categorical.any():
-            return np.ascontiguousarray(X, np.float64)
+            return _floats(X, range(X.shape[1]))
         out = np.empty(X.shape)
         numeric = np.flatnonzero(~self.categorical).tolist()
-        out[:, numeric] = np.asarray(X[:, numeric]).astype(np.float64)
+        out[:, numeric] = _floats(X[:, numeric], numeric)
         for d in np.flatnonzero(self.categorical).tolist():
             code, known = category_codes(self.categories[d], _column(X, d))
             out[:, d] = np.where(known, code, np.nan)

@@ -184,9 +184,9 @@ def _union(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def distinct(values: np.ndarray) -> np.ndarray:
     """The sorted distinct values of an array, without NaN and None."""
     if values.dtype == object:
-        present = {v for v in values if v is not None and v == v}
+        present = [v for v in values if v is not None and v == v]
         try:
-            return np.array(sorted(present), dtype=object)
+            return np.array(sorted(set(present)), dtype=object)
         except TypeError:
             raise _without_order(present) from None
     if values.dtype.kind in "iu" and values.dtype != np.uint64 and len(values):

@@ -19,7 +19,7 @@ from ..core.model import Predictor
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.kernel import TakesKernel
-from ..estimator.parameters import CHECKPOINT, Interval, StrOptions
+from ..estimator.parameters import CHECKPOINT, POSITIVE, Interval, StrOptions
 from ..fitting.dual import Columns, Duals, DualSolution, Record
 from ..kernels import Kernel, KernelColumns, Linear, as_kernel
 from ..statistics import moments
@@ -56,7 +56,7 @@ class SupportVectorMachine(TakesKernel):
         "coef0": [Interval(Real, None, None, closed="neither")],
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "shrinking": ["boolean"],
-        "cache_size": [Interval(Real, 0, None, closed="neither")],
+        "cache_size": [POSITIVE],
         "verbose": ["verbose"],
         "max_iter": [Interval(Integral, -1, None, closed="left")],
         "checkpoint": CHECKPOINT,

@@ -8,7 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..estimator.parameters import Interval
+from ..estimator.parameters import POSITIVE, Interval
 from ..fitting.dual import Columns, DualSolution, Record, minimize_dual
 from .base import SupportVectorMachine
 from .one_class import filled
@@ -115,7 +115,7 @@ class NuSVR(KernelRegressor):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SupportVectorMachine._parameter_constraints,
-        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "C": [POSITIVE],
         "nu": [Interval(Real, 0.0, 1.0, closed="right")],
     }
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from numbers import Real
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
@@ -12,7 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.cost import afford
 from ..core.values import Value
-from ..estimator.parameters import INF, NON_NEGATIVE, Interval, StrOptions
+from ..estimator.parameters import INF, NON_NEGATIVE, POSITIVE, StrOptions
 from ..fitting.dual import Columns, Dual, DualSolution, Record, minimize_dual
 from ..fitting.quadratic import minimize_quadratic
 from ..inputs import open_rows
@@ -109,7 +108,7 @@ class SVC(OneVsOne):
     Attributes
     ----------
     C_ : ndarray of shape (n_pairs,)
-        C of each pair of classes.
+        C of each pair of classes: infinite for a hard margin.
     class_weight_ : ndarray of shape (n_classes,)
         Weights of the classes.
     classes_ : ndarray of shape (n_classes,)
@@ -178,7 +177,7 @@ class SVC(OneVsOne):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OneVsOne._parameter_constraints,
-        "C": [Interval(Real, 0.0, None, closed="neither"), INF],
+        "C": [POSITIVE, INF],
         "solver": [StrOptions({"smo", "qp"})],
         "slack_budget": [NON_NEGATIVE, None],
     }
@@ -292,7 +291,14 @@ class SVC(OneVsOne):
         else:
             while excess(low := low / 4.0) <= 0:
                 high = low
-        excess(float(np.exp(brentq(lambda a: excess(np.exp(a)), np.log(low), np.log(high), xtol=1e-10))))
+        try:
+            root = brentq(lambda a: excess(np.exp(a)), np.log(low), np.log(high), xtol=1e-10)
+        except ValueError:  # the sign of the excess at an end is that of its error
+            raise ValueError(
+                f"slack_budget={budget} is less than the error of the slacks at tol={self.tol}: use a larger "
+                "one, a smaller tol, or zero for a hard margin."
+            ) from None
+        excess(float(np.exp(root)))
         return result
 
     def _nearest_points(self, columns: Columns, y: np.ndarray, record: Record | None) -> Result:

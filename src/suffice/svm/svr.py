@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from numbers import Real
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -11,7 +10,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.callbacks import with_callbacks
 from ..estimator.answers import row_wise
-from ..estimator.parameters import NON_NEGATIVE, Interval
+from ..estimator.parameters import NON_NEGATIVE, POSITIVE
 from ..estimator.scores import Regressor
 from ..fitting.dual import Columns, Dual, DualSolution, Record, minimize_dual
 from ..inputs import open_rows, read_rows
@@ -187,7 +186,7 @@ class SVR(KernelRegressor):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SupportVectorMachine._parameter_constraints,
-        "C": [Interval(Real, 0.0, None, closed="neither")],
+        "C": [POSITIVE],
         "epsilon": [NON_NEGATIVE],
     }
 

@@ -291,7 +291,10 @@ class TreeClassifier(Classifier):
             raise ValueError("class_weight is a list, which is for several outputs: pass a dict for one.")
         weight = weights_of_classes(chosen, classes[0], totals[0])
         if len(classes[0]) > 2 and self.monotonic_cst is not None:
-            raise ValueError("Monotonicity constraints are not supported with multiclass classification")
+            raise ValueError(
+                "Monotonicity constraints are not supported with multiclass classification: leave "
+                "monotonic_cst out."
+            )
         target = ClassTarget.of(self.criterion, classes[0], totals[0] * self._draws, weight)
         fitted = {"classes_": classes[0], "n_classes_": len(classes[0])}
         return target, float(totals[0].dot(weight)), fitted

@@ -96,9 +96,7 @@ class Vocabulary(Model):
     @cached_property
     def analyze(self) -> Callable[[Any], list[str]]:
         options = self.options
-        reads = options["input"] == "content" and options["preprocessor"] is None
-        of_text = reads and not callable(options["analyzer"])  # else a function takes documents as they are
-        return partial(_analyzed, _Analyzer(**options).build_analyzer(), of_text)
+        return partial(_analyzed, _Analyzer(**options).build_analyzer(), takes_texts(options))
 
     @cached_property
     def place(self) -> dict[str, int]:
@@ -381,6 +379,10 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
             raise TypeError(
                 f"vocabulary={self.vocabulary!r:.60} must contain words: pass strings, e.g. ['cat', 'sat']."
             ) from None
+        except ValueError as error:
+            raise ValueError(
+                f"{error} A dict vocabulary= numbers its words from 0 on: pass that, or a list of strings."
+            ) from None
         self._publish(Progress(self._start(None).replace(words=words)))
 
     def _documents(self, X: Any, sample_weight: Any) -> Partitions:
@@ -395,12 +397,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
     def _start(self, data: Partitions | None, classes: Any = None) -> Vocabulary:
         apart = ("min_df", "max_df", "max_features", "vocabulary")
         options = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
-        try:
-            numbers = np.dtype(self.dtype).kind in "biufc"
-        except TypeError:
-            numbers = False
-        if not numbers:
-            raise ValueError(f"dtype={self.dtype!r} is not a numeric type: pass one, e.g. dtype=np.int64.")
+        must_be_numeric(self.dtype)
         least, most = self.ngram_range
         if least > most:
             raise ValueError(
@@ -477,19 +474,40 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         check_is_fitted(self)
 
 
+def must_be_numeric(dtype: Any) -> None:
+    """Raise for a parameter that is not a type of numbers."""
+    try:
+        numbers = np.dtype(dtype).kind in "biufc"
+    except TypeError:
+        numbers = False
+    if not numbers:
+        raise ValueError(f"dtype={dtype!r} is not a numeric type: pass one, e.g. dtype=np.int64.")
+
+
+def takes_texts(options: dict[str, Any]) -> bool:
+    """Whether documents must be texts: functions and files take others."""
+    reads = options["input"] == "content" and options["preprocessor"] is None
+    return reads and not callable(options["analyzer"])
+
+
+def text_of(document: Any) -> Any:
+    """The document. Raises if it is no text."""
+    if isinstance(document, str | bytes):
+        return document
+    raise TypeError(
+        f"A document is {document!r:.60} ({type(document).__name__}), expected a string: "
+        f"pass texts, or a function analyzer= that returns the words of a document."
+    )
+
+
 def _has_upper_case(word: str) -> bool:
     return any(map(str.isupper, word))
 
 
 def _analyzed(cut_up: Callable[[Any], list[str]], of_text: bool, document: Any) -> list[str]:
     """The words of a document."""
-    if of_text and not isinstance(document, str | bytes):
-        raise TypeError(
-            f"A document is {document!r:.60} ({type(document).__name__}), expected a string: "
-            f"pass texts, or a function analyzer= that returns the words of a document."
-        )
     try:
-        return cut_up(document)
+        return cut_up(text_of(document) if of_text else document)
     except UnicodeDecodeError as error:
         error.reason += ". Pass the encoding of the documents, or decode_error='replace'"
         raise

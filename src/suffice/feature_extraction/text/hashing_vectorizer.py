@@ -19,7 +19,7 @@ from ...estimator.base import Estimator
 from ...estimator.guarantees import Guarantee
 from ...estimator.parameters import Interval, StrOptions, check_parameters
 from ...inputs import Table
-from .count_vectorizer import CountVectorizer, _texts
+from .count_vectorizer import CountVectorizer, _texts, must_be_numeric, takes_texts, text_of
 
 SHARED = (
     *("input", "encoding", "decode_error", "strip_accents", "lowercase", "preprocessor", "tokenizer"),
@@ -179,12 +179,18 @@ class HashingVectorizer(TransformerMixin, Estimator, auto_wrap_output_keys=None)
 
     def transform_rows(self, X: Any) -> Any:
         """The counts of the texts of a block."""
-        return sp.csr_array(self._hasher().transform(X[:, 0]))
+        hasher, texts = self._hasher(), X[:, 0]
+        if not len(texts):  # which scikit-learn does not take
+            return sp.csr_array((0, self.n_features), dtype=self.dtype)
+        if takes_texts(self.get_params(deep=False)):
+            texts = map(text_of, texts)
+        return sp.csr_array(hasher.transform(texts))
 
     def _row_transformer(self) -> tuple[Any, int]:
         return self, self.n_features
 
     def _hasher(self) -> _Hasher:
+        must_be_numeric(self.dtype)
         return _Hasher(**self.get_params(deep=False))
 
     def build_analyzer(self) -> Any:
