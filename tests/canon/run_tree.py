@@ -68,9 +68,9 @@ def binary_split(goes_left, y, estimator=DecisionTreeClassifier, **options):
 @example("li-supervised/li-5.1")
 def _(given):
     table = Table(given)
-    statistics = cart(table).statistics_
-    (classes,), (count,) = statistics.values, statistics.count
-    return {"n": count.sum(), "class_counts": dict(zip(classes.tolist(), count[0], strict=True))}
+    model = cart(table)
+    n, share = model.tree_.weighted_n_node_samples[0], model.tree_.value[0, 0]  # of the root
+    return {"n": n, "class_counts": dict(zip(model.classes_.tolist(), n * share, strict=True))}
 
 
 @example("li-supervised/li-5.2")

@@ -142,7 +142,7 @@ def test_what_is_ignored_changes_nothing(name, parameter):
     X, y = plain.data()
     for value in IGNORED[name, parameter]:
         found = fit(plain.make(**{parameter: value}), X, y)
-        assert bits(found.statistics_) == bits(fitted(plain).statistics_)
+        assert bits(getattr(found, "statistics_", None)) == bits(getattr(fitted(plain), "statistics_", None))
         assert bits(found.model_) == bits(fitted(plain).model_)
 
 

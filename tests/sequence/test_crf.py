@@ -16,6 +16,7 @@ from sklearn.pipeline import make_pipeline
 
 import suffice
 from suffice.core.blocks import Sequences, cut
+from suffice.core.loop import Progress
 from suffice.core.partitions import fold_blocks
 from suffice.engines.local import LocalPartitions
 from suffice.fitting import gradient_descent, iterative_scaling, quasi_newton, scaling_step
@@ -73,8 +74,7 @@ def fitted(model):
     with pytest.warns(ConvergenceWarning):
         crf = ConditionalRandomField(max_iter=1, edge_features=model.edge.tolist()).fit(X, y, groups=ids)
     crf.model_ = model
-    crf.__dict__.update(crf._fitted(model))
-    return crf
+    return crf._publish(Progress(model))
 
 
 EDGES = pytest.mark.parametrize("edge", [(), (1, 3)], ids=["plain", "edges"])

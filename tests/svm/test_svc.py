@@ -156,7 +156,7 @@ def test_what_is_refused():
         SVC(kernel=lambda A, B: np.full((len(A), len(B)), np.nan)).fit(X, y)
     with pytest.raises(ValueError, match="pass its rows"):
         SVC().fit(X, y).kkt_report(X[:10], y[:10])
-    with pytest.raises(ValueError, match="of two classes"):
+    with pytest.raises(ValueError, match="two classes only"):
         SVC().fit(X, np.arange(len(y)) % 3).kkt_report(X, np.arange(len(y)) % 3)
 
 

@@ -407,7 +407,7 @@ def test_counts_must_be_whole():
         gibbs().fit([[0.5, 1.0]])
     with pytest.raises(ValueError, match="no words"):
         gibbs().fit(np.zeros((3, 2)))
-    with pytest.raises(ValueError, match="no prior"):
+    with pytest.raises(ValueError, match="needs a prior"):
         gibbs(topic_word_prior=0).fit([[1, 2]])
     with pytest.raises(ValueError, match="auto"):
         gibbs(doc_topic_prior="auto").fit([[1, 2]])
