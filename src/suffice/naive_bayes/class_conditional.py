@@ -404,8 +404,8 @@ class ClassConditional(GenerativeClassifier, Iterative):
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model, s = progress.model, progress.statistics
-        fitted = {"classes_": model.classes, "class_prior_": model.prior}
-        return fitted if s is None else fitted | {"class_count_": s.weight, "n_iter_": 1}
+        fitted = {"classes_": model.classes, "class_prior_": model.prior, "class_count_": s.weight}
+        return fitted if progress.trace else fitted | {"n_iter_": 1}
 
     @property
     def coef_(self) -> np.ndarray:
