@@ -18,7 +18,6 @@ from scipy.stats import chi2, f, norm
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch, one_task
 from ..core.model import Model
@@ -30,7 +29,7 @@ from ..estimator.parameters import AT_LEAST_0, AT_LEAST_2, CHECKPOINT, INF, NON_
 from ..estimator.scores import Classifier, Regressor
 from ..fitting.smoothing import CRITERIA, Fit, Smoothing, backfitting
 from ..fitting.splines import NaturalSplines
-from ..inputs import TargetDomain, open_rows, read_rows
+from ..inputs import TargetDomain, read_rows
 from ..inputs.checks import places_of
 from ..losses import LogLoss, Loss, Poisson, SquaredError
 from ..statistics import Moments, class_codes, class_counts, moments
@@ -257,6 +256,7 @@ def local_scoring(start: Additive, data: Partitions, *, tol: float, max_iter: in
 class _Additive(Iterative):
     """Base class of additive models."""
 
+    has_target = True
     model_: Annotated[Additive, "D"]
     family: str
     n_knots: Any
@@ -285,41 +285,19 @@ class _Additive(Iterative):
         tags.target_tags.required = True
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets.
-
-        One pass finds the knots, unless they are passed. Gaussian targets need one more pass, others one per
-        iteration.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data = open_rows(self, X, y, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         start = self._start(data)
         if start.family != "gaussian":
             watch = Watch(self, self.checkpoint, data)
-            return self._publish(
-                local_scoring(start, data, tol=self.tol, max_iter=self.max_iter, watch=watch)
-            )
+            return local_scoring(start, data, tol=self.tol, max_iter=self.max_iter, watch=watch)
         if self.solver == "backfitting":
-            return self._backfit(start, data)
+            return self._backfitted(start, data)
         with one_task(self):
             s = data.fold(Additive.summarize, start)
             must_have_rows(s.weight)
-            return self._publish(Progress(start.estimate(s), statistics=s), n_iter_=1)
+            return Progress(start.estimate(s), statistics=s)
 
-    def _backfit(self, start: Additive, data: Partitions) -> Self:
+    def _backfitted(self, start: Additive, data: Partitions) -> Progress:
         """Gaussian targets: the data is read once, and the cycles are on the driver."""
         s = data.fold(Additive.summarize, start)
         must_have_rows(s.weight)
@@ -335,7 +313,7 @@ class _Additive(Iterative):
             done = self.tol > 0 and moved <= self.tol
             return Progress(model, (*state.trace, model.objective(s)), s, "tolerance" if done else "")
 
-        return self._publish(Watch(self, None, data, self.max_iter).loop(step, Progress(start, statistics=s)))
+        return Watch(self, None, data, self.max_iter).loop(step, Progress(start, statistics=s))
 
     def _start(self, data: Partitions) -> Additive:
         """The initial model, in which no feature has an effect."""

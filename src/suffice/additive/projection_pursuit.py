@@ -14,7 +14,6 @@ from scipy.linalg import eigh
 from scipy.special import expit, log_expit
 from sklearn.utils import check_random_state
 
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -28,7 +27,7 @@ from ..estimator.scores import Classifier, Regressor
 from ..fitting.linear_algebra import roots, signs
 from ..fitting.smoothing import Smoothing
 from ..fitting.splines import NaturalSplines
-from ..inputs import open_rows, read_rows
+from ..inputs import read_rows
 from ..losses import LogLoss
 from ..statistics import class_codes, class_counts, moments
 from .additive_model import ROUNDING, Working, level_of
@@ -227,24 +226,7 @@ class _ProjectionPursuit(Iterative):
         tags.target_tags.required = True
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets: one pass per iteration, and two for each new term.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data = open_rows(self, X, y, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         _, start = self._grown(self._start(data), data)
 
         def step(state: Pursuit) -> Pursuit:
@@ -269,7 +251,7 @@ class _ProjectionPursuit(Iterative):
             return self._next(model, s, (*state.trace, value), state.steps + 1, data, rests or share <= 1e-6)
 
         loop = Watch(self, self.checkpoint, data, self.max_iter).loop
-        return self._publish(loop(step, Pursuit(start)))
+        return loop(step, Pursuit(start))
 
     def _next(
         self,

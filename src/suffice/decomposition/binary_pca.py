@@ -17,7 +17,6 @@ from scipy.special import expit, log_expit, logsumexp, ndtri
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
@@ -39,7 +38,7 @@ from ..estimator.parameters import (
 from ..estimator.scores import mean_score
 from ..fitting.em import em
 from ..fitting.linear_algebra import signs
-from ..inputs import map_rows, open_rows, read_rows
+from ..inputs import map_rows, read_rows
 from ..statistics import Moments, describe, moments
 from .factor_analysis import named
 from .nmf_start import row_uniforms
@@ -448,24 +447,7 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         tags.input_tags.allow_nan = True
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows by expectation maximization.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data = open_rows(self, X, None, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         if self.binarize is None and data.fold(_others)[0]:
             raise ValueError(
                 "X must be 0 or 1 with binarize=None: set binarize to the threshold above which 1."
@@ -476,8 +458,7 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             progress = self._averaged(start, data, watch)
         else:
             progress = em(start, data, tol=self.tol, max_iter=self.max_iter, watch=watch)
-        self._publish(progress.replace(model=progress.model.turned()))
-        return self
+        return progress.replace(model=progress.model.turned())
 
     def _start(self, data: Partitions) -> BinaryFactors:
         """Loadings along the eigenvectors of the correlations, and the logits of the means."""

@@ -9,14 +9,13 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -29,7 +28,7 @@ from ..families.factor import LEAST, best_loadings
 from ..families.gaussian import _patterns
 from ..fitting.em import advance
 from ..fitting.linear_algebra import signs
-from ..inputs import map_rows, open_rows, read_rows
+from ..inputs import map_rows, read_rows
 from ..statistics import Moments, describe, moments
 from .rotation import RotatedLoadings, identify_loadings, rotate_loadings
 
@@ -76,28 +75,13 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     def _start(self, D: int) -> FactorGaussian:
         """The family from which the iterations start."""
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows, in one pass over the data if nothing is missing.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _check_options(self) -> None:
         if self.alpha > 0 and self.solver == "direct":
             raise ValueError(
                 f"solver='direct' has no penalty; got alpha={self.alpha}: use solver='em' or 'proximal'."
             )
-        data = open_rows(self, X, None, sample_weight)
+
+    def _solve(self, data: Partitions) -> Progress:
         family = self._start(self.n_features_in_)
         total = data.fold(_of_all)
         must_have_rows(total.weight)
@@ -124,11 +108,11 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
 
             return advance(progress, s, converged)
 
-        progress = watch.loop(step, Progress(model))
-        self._publish(progress)
-        self.loglike_ = [value * N for value in progress.trace]
+        return watch.loop(step, Progress(model))
+
+    def _finish(self, progress: Progress, data: Partitions) -> None:
+        self.loglike_ = [value * float(progress.statistics.weight.sum()) for value in progress.trace]
         self._report(progress.statistics.component)
-        return self
 
     def _remaining(self, family: Any, s: Moments, trace: tuple[float, ...]) -> float:
         """The distance of the mean log-likelihood from its maximum, given the statistics.

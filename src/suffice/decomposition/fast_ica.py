@@ -18,7 +18,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -27,7 +26,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, Options, StrOptions
-from ..inputs import map_rows, open_rows, read_rows
+from ..inputs import map_rows, read_rows
 from ..statistics import Moments, moments
 
 RANK = 1e-13  # least eigenvalue of a covariance that counts, relative to the largest
@@ -363,23 +362,7 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         self.solver = solver
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _solve(self, data: Partitions) -> Progress:
         alpha = (self.fun_args or {}).get("alpha", 1.0)
         if not 1.0 <= alpha <= 2.0:
             raise ValueError(f"alpha must be in [1,2]; got fun_args={self.fun_args}.")
@@ -389,7 +372,6 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
                 "solver='quasi-newton' computes all components at once, with a contrast that is named: use "
                 "algorithm='parallel' and fun='logcosh', 'exp' or 'cube'."
             )
-        data = open_rows(self, X, None, sample_weight)
         s = data.fold(_of_all)
         must_have_rows(s.weight)
         if callable(self.fun) and s.weight != data.fold(_count)[0]:
@@ -407,11 +389,11 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         mean = s.mean if self.whiten else np.zeros_like(s.mean)
         active = 0 if one_by_one else -1
         start = Unmixing(mean, whitening, W, fun, float(alpha), float(s.weight), active, newton=newton)
-        self._publish(self._solve(start, data))
-        self._report()
-        return self
+        progress = self._separated(start, data)
+        self._report(progress)
+        return progress
 
-    def _solve(self, start: Unmixing, data: Partitions) -> Progress:
+    def _separated(self, start: Unmixing, data: Partitions) -> Progress:
         K, most = len(start.W), self.max_iter
 
         def step(progress: Progress) -> Progress:
@@ -480,13 +462,13 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             f"stopped after {progress.n_iter} iterations because of {progress.stopped_because}."
         )
 
-    def _report(self) -> None:
+    def _report(self, progress: Progress) -> None:
         """Warn of components that look Gaussian."""
-        if callable(self.fun) or self.algorithm == "deflation" or not self.converged_:
+        if callable(self.fun) or self.algorithm == "deflation" or not progress.converged:
             return
-        spread = _spread(self.fun, self.model_.alpha)
-        model = self.model_
-        few = np.abs(model.excess(self.statistics_)) < GAUSSIAN * spread / np.sqrt(model.total)
+        model = progress.model
+        spread = _spread(self.fun, model.alpha)
+        few = np.abs(model.excess(progress.statistics)) < GAUSSIAN * spread / np.sqrt(model.total)
         if few.sum() > 1:
             warn(
                 f"{few.sum()} components look Gaussian, within {GAUSSIAN:g} standard errors of their "

@@ -145,10 +145,25 @@ class IncrementalPCA(PCA):
             )
         return int(requested)
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
-        before = self.__dict__.pop("statistics_", None)
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows, in one pass over the data.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        before = self.__dict__.pop("statistics_", None)  # the number of components is that of a first batch
         try:
-            super()._open(X, y, sample_weight, classes)
+            return super().fit(X, y, sample_weight)
         except BaseException:
             if before is not None:
                 self.statistics_ = before

@@ -17,9 +17,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
-from ..core.loop import Progress, one_task
+from ..core.loop import Progress
 from ..core.model import Model, Predictor
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
@@ -29,7 +28,7 @@ from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, N_JOBS, NON_NEGATIVE, StrOptions
 from ..fitting.landmarks import Landmarks
 from ..fitting.linear_algebra import signs
-from ..inputs import map_rows, open_rows, read_rows
+from ..inputs import map_rows, read_rows
 from ..kernels import Kernel, KernelColumns
 from ..kernels.base import must_be_finite
 from ..statistics import Moments
@@ -280,23 +279,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     def _gamma(self) -> float:
         return self.gamma_
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _check_options(self) -> None:
         if self.fit_inverse_transform and (
             self.counts_rows or self.takes_symbols or self.landmarks is not None
         ):
@@ -304,44 +287,52 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             if self.counts_rows or self.takes_symbols:
                 which = "a precomputed kernel" if self.counts_rows else "a kernel of strings"
             raise ValueError(f"Cannot fit_inverse_transform with {which}.")
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
         if self.fit_inverse_transform and sp.issparse(X):
             raise NotImplementedError(
                 "Inverse transform not implemented for sparse matrices! Pass X.toarray(), or set "
                 "fit_inverse_transform=False."
             )
-        with one_task(self):
-            data = open_rows(self, X, None, sample_weight)
-            self.gamma_ = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
-            if self.landmarks is not None:
-                return self._fit_landmarks(data)
-            block = data.gather(INSTEAD)
-            must_have_rows(block.weight)
-            kernel = self._kernel().with_rows(block.X, block.weight)
-            few = (self.n_components or len(block)) < FEW and len(block) > MANY_ROWS
-            lanczos = few if self.eigen_solver == "auto" else self.eigen_solver != "dense"
-            model = KernelAxes.of(kernel, self.n_components, lanczos, block)
-            if self.remove_zero_eig or self.n_components is None:
-                positive = model.values > 0
-                model = model.replace(values=model.values[positive], vectors=model.vectors[:, positive])
-            self._set(Progress(model), model.values, model.vectors, model.columns.points)
-            if self.fit_inverse_transform:
-                self._learn_inverse(block)
-        return self
+        data = super()._opened(X, y, sample_weight, reset)
+        self.gamma_ = 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
+        return data
 
-    def _fit_landmarks(self, data: Partitions) -> Self:
+    def _solve(self, data: Partitions) -> Progress:
+        if self.landmarks is not None:
+            return self._of_landmarks(data)
+        block = data.gather(INSTEAD)
+        must_have_rows(block.weight)
+        kernel = self._kernel().with_rows(block.X, block.weight)
+        few = (self.n_components or len(block)) < FEW and len(block) > MANY_ROWS
+        lanczos = few if self.eigen_solver == "auto" else self.eigen_solver != "dense"
+        model = KernelAxes.of(kernel, self.n_components, lanczos, block)
+        if self.remove_zero_eig or self.n_components is None:
+            positive = model.values > 0
+            model = model.replace(values=model.values[positive], vectors=model.vectors[:, positive])
+        return Progress(model)
+
+    def _of_landmarks(self, data: Partitions) -> Progress:
         landmarks = self._sampled(data)
         R = landmarks.root.shape[1]
         axes = PrincipalAxes(np.zeros(R), np.zeros((0, R)), np.zeros(0), np.zeros(R))
         model = LandmarkAxes(landmarks, axes, R if self.n_components is None else self.n_components)
         s = data.fold(LandmarkAxes.summarize, model)
-        model = model.estimate(s)
-        values = model.axes.variance[: model.count] * (s.weight - 1.0)
-        coef = landmarks.root @ model.axes.axes[: model.count].T
-        progress = Progress(model, statistics=s)
-        return self._set(progress, values, coef * np.sqrt(values), landmarks.columns.points)
+        return Progress(model.estimate(s), statistics=s)
 
-    def _set(self, progress: Progress, values: np.ndarray, vectors: np.ndarray, points: Any) -> Self:
-        return self._publish(progress, eigenvalues_=values, eigenvectors_=vectors, X_fit_=points)
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model = progress.model
+        if isinstance(model, KernelAxes):
+            values, vectors, points = model.values, model.vectors, model.columns.points
+        else:
+            values = model.axes.variance[: model.count] * (progress.statistics.weight - 1.0)
+            vectors = model.landmarks.root @ model.axes.axes[: model.count].T * np.sqrt(values)
+            points = model.landmarks.columns.points
+        return {"eigenvalues_": values, "eigenvectors_": vectors, "X_fit_": points}
+
+    def _finish(self, progress: Progress, data: Partitions) -> None:
+        if self.fit_inverse_transform:
+            self._learn_inverse(data.gather(INSTEAD))
 
     def _learn_inverse(self, block: Any) -> None:
         rows = map_rows(self.model_.project, block.X)

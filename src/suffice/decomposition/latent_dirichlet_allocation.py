@@ -20,7 +20,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import BLOCK_BYTES, Rows, entries_of, power_of_two
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -501,25 +500,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     def _guarantee(self) -> Guarantee:
         return Guarantee("rounding" if self._solver() == "variational" else "approximate")
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to documents.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            Counts of words, one row per document. For tables with lists of words, see `suffice.sparse`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-document weights. A weight of 2 is equivalent to repeating the document; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _solve(self, data: Partitions) -> Progress:
         solver = self._solver()
-        data = open_rows(self, X, None, sample_weight, block_rows=self._block_rows)
         random = check_random_state(self.random_state)
         start = self._start(random)
         self.n_batch_iter_ = 0
@@ -528,9 +510,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             watch = Watch(self, self.checkpoint, data, as_model=lambda draw: draw.model(start), in_order=True)
             drawn = gibbs(start, data, seed, self.max_iter, watch)
             s = TopicCounts(0.0, *drawn.statistics)
-            self._publish(drawn.replace(model=drawn.model.model(start), statistics=s))
-            self.bound_ = _perplexity(self.trace_[-1]) if len(self.trace_) else np.inf
-            return self
+            return drawn.replace(model=drawn.model.model(start), statistics=s)
         watch = Watch(self, self.checkpoint, data, in_order=solver == "online")
         progress: Progress
         if solver == "variational":
@@ -539,10 +519,14 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             rate = Rate(self.learning_decay, self.learning_offset)
             progress = online(start, data, self.batch_size, rate, self._has_converged, self.max_iter, watch)
             self.n_batch_iter_ = progress.steps
-        self._publish(progress)
-        bound, length = data.fold(bounds_of, self.model_) + [self.model_.expected[2], 0.0]
+        return progress
+
+    def _finish(self, progress: Progress, data: Partitions) -> None:
+        if self._solver() == "gibbs":
+            self.bound_ = _perplexity(progress.trace[-1]) if progress.trace else np.inf
+            return
+        bound, length = data.fold(bounds_of, progress.model) + [progress.model.expected[2], 0.0]
         self.bound_ = _perplexity(bound / (length or 1.0))
-        return self
 
     def _unconverged(self, progress: Progress) -> str:
         """A sampler, and a fit with tol=None, end when their passes are made."""

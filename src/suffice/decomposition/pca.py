@@ -248,13 +248,13 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         s = Moments.of_covariance(covariance, mean, D + 1.0)  # any number of rows that allows D components
         return self._publish(self._estimated(self._start(None), s))
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
         if sp.issparse(X) and self.svd_solver in ("full", "randomized"):
             raise TypeError(
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while '
                 f'"{self.svd_solver}" was passed. See TruncatedSVD for a possible alternative.'
             )
-        super()._open(X, y, sample_weight, classes)
+        return super()._opened(X, y, sample_weight, reset)
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()

@@ -16,7 +16,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import rows_beside
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
@@ -27,7 +26,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, POSITIVE
 from ..fitting.linear_algebra import gram, signs
-from ..inputs import map_rows, open_rows, read_rows
+from ..inputs import map_rows, read_rows
 
 RELAXATION = 1.7  # between 0 and 2; 1 takes half as many iterations again
 # The penalty, times sqrt(max(N, D)) and the mean magnitude of entries: in a step, entries move by a fifth of
@@ -301,26 +300,10 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         tags.input_tags.allow_nan = True
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+    def _block_rows(self, block: Any) -> float | None:
+        return rows_beside(block, 16.0 * block.X.shape[1] ** 2)
 
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data = open_rows(
-            self, X, None, sample_weight, block_rows=lambda b: rows_beside(b, 16.0 * b.X.shape[1] ** 2)
-        )
+    def _solve(self, data: Partitions) -> Progress:
         D = self.n_features_in_
         afford(6 * D**2, f"the products of {D} features", "reduce the features first, by TruncatedSVD.")
         weight, n_entries, total = data.fold(_sizes)
@@ -330,16 +313,14 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         usual = float(1.0 / np.sqrt(max(weight, D)))
         alpha = usual if self.alpha is None else float(self.alpha)
         start = Pursuit(np.zeros((0, D)), np.zeros(0), alpha, PENALTY * usual * float(scale / mean), scale)
-        progress = self._descent(data, start)
-        self._publish(progress)
-        self.objective_ = scale * progress.objective
-        self.dual_gap_ = scale * max(progress.objective - progress.bound, 0.0)
-        if self.converged_ and not self.n_components_ and total > 0:
+        return self._descent(data, start)
+
+    def _finish(self, progress: Descent, data: Partitions) -> None:  # type: ignore[override]
+        if progress.converged and not self.n_components_ and progress.objective > 0:
             warn(
                 f"alpha={self.alpha_:g} leaves a low-rank part of rank 0: all entries are in the sparse "
                 "part. Raise alpha; or clip X, if a few entries are far larger than the others."
             )
-        return self
 
     def _descent(self, data: Partitions, start: Pursuit) -> Descent:
         rows, done = data.map(_without_target), 0
@@ -370,6 +351,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             "singular_values_": model.scale * model.value,
             "n_components_": len(model.axes),
             "alpha_": model.alpha,
+            "objective_": model.scale * progress.objective,  # type: ignore[attr-defined]
+            "dual_gap_": model.scale * max(progress.objective - progress.bound, 0.0),  # type: ignore[attr-defined]
         }
 
     @row_wise

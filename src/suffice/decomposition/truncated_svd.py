@@ -20,9 +20,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import rows_beside
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
@@ -30,7 +29,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.linear_algebra import columns_apart, columns_together, gram, gram_times, roots, signs, times
-from ..inputs import map_rows, open_rows, read_rows
+from ..inputs import map_rows, read_rows
 from ..statistics import Moments, moments
 from .pca import _completed, _padded
 
@@ -259,37 +258,20 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         self.random_state = random_state
         self.tol = tol
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+    def _solve(self, data: Partitions) -> Progress:
+        model, s = self._axes(data)
+        must_have_rows(s.weight)
+        spread = data.fold(Spread.of, np.ascontiguousarray(model.axes.T))
+        axes, model = model.axes, model.diagonalized(spread.scores)
+        turn = model.axes @ axes.T
+        variance = ((turn @ spread.scores.variance) * turn).sum(axis=1)
+        total = spread.features.variance.sum()
+        self.explained_variance_ = variance
+        self.explained_variance_ratio_ = variance / (total or 1.0)
+        return Progress(model, statistics=s)
 
-        Parameters
-        ----------
-        X : array, CSR, table, Parquet scan or distributed data set
-            The rows. To name the column of weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            data = open_rows(self, X, None, sample_weight, block_rows=self._block_rows)
-            model, s = self._solve(data)
-            must_have_rows(s.weight)
-            spread = data.fold(Spread.of, np.ascontiguousarray(model.axes.T))
-            axes, model = model.axes, model.diagonalized(spread.scores)
-            turn = model.axes @ axes.T
-            variance = ((turn @ spread.scores.variance) * turn).sum(axis=1)
-            total = spread.features.variance.sum()
-            self.model_, self.statistics_ = model, s
-            self.components_, self.singular_values_ = model.axes, model.value
-            self.explained_variance_ = variance
-            self.explained_variance_ratio_ = variance / (total or 1.0)
-        return self
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"components_": progress.model.axes, "singular_values_": progress.model.value}
 
     def _columns(self, D: int) -> int:
         return min(self.n_components + self.n_oversamples, D) if self.algorithm == "randomized" else D
@@ -298,7 +280,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         D = block.X.shape[1]
         return rows_beside(block, 8.0 * D * (1 if self.algorithm == "arpack" else self._columns(D)))
 
-    def _solve(self, data: Partitions) -> tuple[SingularAxes, Product]:
+    def _axes(self, data: Partitions) -> tuple[SingularAxes, Product]:
         K, D = self.n_components, self.n_features_in_
         if K > D:
             raise ValueError(f"n_components={K} must not be more than n_features={D}.")

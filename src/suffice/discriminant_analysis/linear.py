@@ -25,7 +25,7 @@ from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
 from ..families import FullGaussian, Gaussian, Labelled, TiedGaussian
 from ..fitting.linear_algebra import signs
-from ..inputs import open_rows, read_rows
+from ..inputs import read_rows
 from ..naive_bayes.generative import GenerativeClassifier
 from ..statistics import Moments
 
@@ -64,15 +64,14 @@ class Discriminant(GenerativeClassifier):
     def _guarantee(self) -> Guarantee:
         return Guarantee(gathers=self.covariance_estimator is not None)
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
-        data = open_rows(self, X, y, sample_weight)
+    def _solve(self, data: Partitions, classes: Any = None) -> Progress:
         start = self._start(data, classes)
         s = data.fold(Labelled.summarize, start)
         if self.shrinkage == "auto":  # needs fourth moments about the means, so one more pass
             self._fourth_moments = data.fold(_fourth_moments, start, s.component).value
         elif self.covariance_estimator is not None:
             self._estimates = self._by_estimator(start, data)
-        self._publish(self._estimated(start, s))
+        return self._estimated(start, s)
 
     def _by_estimator(self, start: Labelled, data: Partitions) -> np.ndarray:
         """Covariances of the classes by `covariance_estimator`, and last that of all rows: (K + 1, D, D)."""

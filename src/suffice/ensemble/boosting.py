@@ -488,7 +488,7 @@ class TreeBoosting(TreeGrower):
 
     def _boost(self, X: Any, y: Any, sample_weight: Any, held_out: Any = None, monitor: Any = None) -> Self:
         """Fit the stages to rows, and validate with others, which may be `held_out`."""
-        data, start, bins = self._opened(X, y, sample_weight)
+        data, start, bins = self._binned(X, y, sample_weight)
         loss, fitted = self._loss_of(start)
         self._check_same_targets(fitted.get("classes_"))
         earlier = self.model_ if self._goes_on() else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from contextlib import nullcontext
 from contextvars import ContextVar
 from copy import copy
 from functools import wraps
@@ -58,6 +59,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     n_features_in_: int  # D, where attributes declare their shapes, which `load` checks: see `core.shapes`
     feature_names_in_: Annotated[np.ndarray, "strings (D,) or None"]  # if the features have names
     _parameter_constraints: ClassVar[dict[str, Any]] = {}  # by parameter, what its values may be
+    has_target: ClassVar[bool] = False  # whether `fit` reads targets
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
     iterates: ClassVar[bool] = False  # whether a fit makes many passes, so that it pays to cache the rows
     # Fitted attributes and row-wise methods that are float32 if X is. Sums are float64 all the same.
@@ -142,6 +144,50 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """Reduce a fit that serves all values of the parameters in `one_fit` to its own values."""
         raise NotImplementedError
 
+    @with_callbacks
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : array, optional
+            Targets or labels, of a classifier or regressor. Leave out if a column of the table holds them.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        self._check_options()
+        data = self._opened(X, y, sample_weight)
+        with nullcontext() if self.iterates else one_task(self):  # of iterations, each is a task
+            progress = self._solve(data)
+            self._publish(progress)
+            self._finish(progress, data)
+        return self
+
+    def _check_options(self) -> None:
+        """Raise for values of parameters that do not go together, before the data is read."""
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+        """The rows to fit, checked; without `reset`, more rows like those of the fit before."""
+        targets = y if self.has_target else None
+        return open_rows(self, X, targets, sample_weight, reset=reset, block_rows=self._block_rows)
+
+    def _block_rows(self, block: Any) -> float | None:
+        """Number of rows of a block in memory, or None for the default by size."""
+        return None
+
+    def _solve(self, data: Partitions) -> Progress:
+        """The fit: the model, and how it was found."""
+        raise NotImplementedError
+
+    def _finish(self, progress: Progress, data: Partitions) -> None:
+        """What is done with the fitted model: another pass over the rows, or a warning."""
+
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         """The fitted attributes that follow from the model and the sums, beside `model_` itself."""
         return {}
@@ -219,6 +265,9 @@ def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
     return checked
 
 
+Estimator.fit = one_blas_thread(shown(advised(_checked(Estimator.fit))))  # type: ignore[method-assign]
+
+
 def reads_partitions(estimator: Any) -> bool:
     """Whether `fit` takes rows where they are. A subclass elsewhere may have a `fit` of arrays alone."""
     fit = getattr(estimator, "fit", None)
@@ -270,39 +319,13 @@ class Iterative(Estimator):
 class OnePass(Estimator):
     """Base class of estimators fitted by one sum: `fit` folds once, `partial_fit` adds."""
 
-    def _block_rows(self, block: Any) -> float | None:
-        """Number of rows of a block in memory, or None for the default by size."""
-        return None
-
     def _start(self, data: Partitions, classes: Any = None) -> Model:
         """The initial model, whose `summarize` is folded."""
         raise NotImplementedError
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows, in one pass over the data.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array, optional
-            Targets.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            self._open(X, y, sample_weight)
-        return self
-
-    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
-        data = open_rows(self, X, y, sample_weight, block_rows=self._block_rows)
+    def _solve(self, data: Partitions, classes: Any = None) -> Progress:
         start = self._start(data, classes)
-        self._publish(self._estimated(start, self._summary(start, data)))
+        return self._estimated(start, self._summary(start, data))
 
     def _summary(self, start: Any, data: Partitions) -> Any:
         """The sum over the data."""
@@ -316,9 +339,8 @@ class OnePass(Estimator):
     def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         """`partial_fit`: the sum so far plus the sum over these rows."""
         if not hasattr(self, "statistics_"):
-            self._open(X, y, sample_weight, classes)
-            return self
-        data = open_rows(self, X, y, sample_weight, reset=False, block_rows=self._block_rows)
+            return self._publish(self._solve(self._opened(X, y, sample_weight), classes))
+        data = self._opened(X, y, sample_weight, reset=False)
         known: Any = getattr(self.model_, "classes", None)
         if classes is not None and not np.array_equal(np.unique(classes), known):
             raise ValueError(

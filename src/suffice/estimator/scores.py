@@ -72,6 +72,7 @@ def _scored(estimator: Any, rows: Any) -> np.ndarray:
 class Classifier(ClassifierMixin):
     """Base class of classifiers, with `score`."""
 
+    has_target = True
     classes_: Annotated[Any, "labels (K,)"]
 
     def _classes_of_model(self) -> int:
@@ -124,6 +125,8 @@ def _right(estimator: Any, rows: Any) -> np.ndarray:
 
 class Regressor(RegressorMixin):
     """Base class of regressors, with `score`."""
+
+    has_target = True
 
     def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
         """Coefficient of determination R^2. For several targets, the mean.

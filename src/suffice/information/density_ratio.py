@@ -15,11 +15,11 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.hashing import parts_of
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.model import Model
+from ..core.partitions import Partitions
 from ..core.randomness import Purpose
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
@@ -27,7 +27,7 @@ from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, POSITIVE, Interval, Numbers, seed_of
 from ..estimator.scores import Classifier
 from ..fitting.seeding import NOBODY, SPARE, Sample, draw
-from ..inputs import map_rows, open_rows, read_rows
+from ..inputs import map_rows, read_rows
 from ..kernels import Gaussian
 from ..kernels.vectors import of_squared_distances
 from ..statistics import class_codes, classes_of
@@ -258,43 +258,32 @@ class RelativeDensityRatio(Classifier, Estimator):
         tags.classifier_tags.multi_class = False
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to the rows of two samples.
+    def _solve(self, data: Partitions) -> Progress:
+        classes = classes_of(data)
+        if len(classes) > 2:
+            raise ValueError(
+                "Only binary classification is supported: the ratio is of two samples; got labels "
+                f"{classes.tolist()}. Leave out the rows of the others."
+            )
+        seed, size = seed_of(self.random_state), int(self.landmarks)
+        afford(size * self.n_features_in_, f"{size} landmarks", "use fewer landmarks.")
+        sample = data.fold(_numerator, classes, size + SPARE, seed)
+        must_have_rows(sample.weight)
+        model = self._start(classes, sample.first(size), seed)
+        s = data.fold(LeastSquaresRatio.summarize, model)
+        return Progress(model.estimate(s), statistics=s)
 
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels of the samples. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            data = open_rows(self, X, y, sample_weight)
-            classes = classes_of(data)
-            if len(classes) > 2:
-                raise ValueError(
-                    "Only binary classification is supported: the ratio is of two samples; got labels "
-                    f"{classes.tolist()}. Leave out the rows of the others."
-                )
-            seed, size = seed_of(self.random_state), int(self.landmarks)
-            afford(size * self.n_features_in_, f"{size} landmarks", "use fewer landmarks.")
-            sample = data.fold(_numerator, classes, size + SPARE, seed)
-            must_have_rows(sample.weight)
-            model = self._start(classes, sample.first(size), seed)
-            s = data.fold(LeastSquaresRatio.summarize, model)
-            model = model.estimate(s)
-            self.model_, self.statistics_, self.classes_ = model, s, classes
-            self.gamma_, self.penalty_, self.cv_errors_ = model.gamma, model.penalty, model.error
-            self.dual_coef_, self.X_fit_ = model.coef, model.points
-            self.divergence_ = model.divergence(s)
-        return self
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        model: LeastSquaresRatio = progress.model
+        return {
+            "classes_": model.classes,
+            "gamma_": model.gamma,
+            "penalty_": model.penalty,
+            "cv_errors_": model.error,
+            "dual_coef_": model.coef,
+            "X_fit_": model.points,
+            "divergence_": model.divergence(progress.statistics),
+        }
 
     def _start(self, classes: np.ndarray, points: np.ndarray, seed: int) -> LeastSquaresRatio:
         """The model before its sums, with candidates."""

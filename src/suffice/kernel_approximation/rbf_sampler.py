@@ -10,14 +10,14 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.model import Model
+from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
-from ..inputs import map_rows, open_rows, read_rows
+from ..inputs import map_rows, read_rows
 from ..statistics import Moments, moments
 
 
@@ -126,37 +126,20 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     def _guarantee(self) -> Guarantee:
         return Guarantee("rounding" if self.gamma == "scale" else "bit")
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Draw the features. Only gamma='scale' needs a pass over the data.
+    def _solve(self, data: Partitions) -> Progress:
+        random, scaled = check_random_state(self.random_state), self.gamma == "scale"
+        direction = random.normal(size=(self.n_features_in_, self.n_components))
+        offset = random.uniform(0, 2 * np.pi, size=self.n_components)
+        model = RandomFourier(1.0 if scaled else float(self.gamma), direction, offset)
+        s = moments(np.empty((0, 0)), np.empty(0), "diagonal")
+        if scaled:
+            s = data.fold(RandomFourier.summarize, model)
+            must_have_rows(s.weight)
+            model = model.estimate(s)
+        return Progress(model, statistics=s)
 
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            data = open_rows(self, X, None, sample_weight)
-            random, scaled = check_random_state(self.random_state), self.gamma == "scale"
-            direction = random.normal(size=(self.n_features_in_, self.n_components))
-            offset = random.uniform(0, 2 * np.pi, size=self.n_components)
-            model = RandomFourier(1.0 if scaled else float(self.gamma), direction, offset)
-            s = moments(np.empty((0, 0)), np.empty(0), "diagonal")
-            if scaled:
-                s = data.fold(RandomFourier.summarize, model)
-                must_have_rows(s.weight)
-                model = model.estimate(s)
-            self.model_, self.statistics_ = model, s
-            self.random_weights_, self.random_offset_ = model.frequencies, model.offset
-        return self
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"random_weights_": progress.model.frequencies, "random_offset_": progress.model.offset}
 
     @row_wise
     def transform(self, X: Any) -> Any:

@@ -17,10 +17,9 @@ from sklearn.base import MultiOutputMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
-from ..core.loop import Progress, one_task
+from ..core.loop import Progress
 from ..core.model import Model, Predictor
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, tree_sum
@@ -301,44 +300,29 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         s = self.statistics_
         self._publish(Progress(self._solved(self.model_, s), statistics=s))
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,) or (n_samples, n_targets), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
         source = source_of(X)
         self._flat_target = source.flat_target(y)
-        with one_task(self):
-            data = open_rows(self, source, y, sample_weight)
-            if self.landmarks is not None:
-                return self._fit_landmarks(data)
-            block = data.gather(INSTEAD)
-            must_have_rows(block.weight)
-            kernel = self._kernel().with_rows(block.X, block.weight)
-            return self._publish(Progress(KernelFunctions.solve(kernel, self.alpha, block)))
+        return super()._opened(source, y, sample_weight, reset)
 
-    def _fit_landmarks(self, data: Partitions) -> Self:
+    def _solve(self, data: Partitions) -> Progress:
+        if self.landmarks is not None:
+            return self._of_landmarks(data)
+        block = data.gather(INSTEAD)
+        must_have_rows(block.weight)
+        kernel = self._kernel().with_rows(block.X, block.weight)
+        return Progress(KernelFunctions.solve(kernel, self.alpha, block))
+
+    def _of_landmarks(self, data: Partitions) -> Progress:
         landmarks = self._sampled(data)
         R = landmarks.root.shape[1]
         linear = LinearModel(np.zeros((1, R)), np.zeros(1), self.alpha, fit_intercept=False)
         model = LandmarkRidge(landmarks, linear)
         if len(landmarks.root) > MANY:
             model, s = model.solve(data)
-            return self._publish(Progress(model, statistics=s))
+            return Progress(model, statistics=s)
         s = data.fold(LandmarkRidge.summarize, model)
-        return self._publish(Progress(self._solved(model, s), statistics=s))
+        return Progress(self._solved(model, s), statistics=s)
 
     def _fit_folds(self, X: Any, n_folds: int, division: Step) -> LandmarkFolds:
         """The landmarks of all rows, and one sum for all folds and penalties."""

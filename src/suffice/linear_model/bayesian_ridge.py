@@ -288,24 +288,6 @@ class BayesianRidge(LeastSquares):
             "X_scale_": np.ones(len(model.center)),
         }
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets, in one pass over the data.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X, y, sample_weight)
-
     @row_wise
     def predict(self, X: Any, return_std: bool = False) -> Any:
         """Predictive mean of the target of each row, and optionally its standard deviation, noise included.

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 from contextlib import suppress
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.metrics import mean_tweedie_deviance
 
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
+from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.statistics import Parts
 from ..estimator.answers import nameless, row_wise
@@ -139,24 +139,8 @@ class GeneralizedLinearRegressor(Regressor, Iterative):
             f"{sign} {domain.low:g}.",
         )
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data, loss, D = open_rows(self, X, y, sample_weight), self._loss(), self.n_features_in_
+    def _solve(self, data: Partitions) -> Progress:
+        loss, D = self._loss(), self.n_features_in_
         solver = find_solver(self.solver, SOLVERS)
         if solver.hessian:
             afford((D + 1) ** 2, f"the Hessian of {D + 1} parameters", "use solver='lbfgs'.")
@@ -190,7 +174,7 @@ class GeneralizedLinearRegressor(Regressor, Iterative):
         watch = Watch(self, self.checkpoint, data, as_model=problem.solution)
         progress = solver(problem, state, tol=self.tol, max_iter=self.max_iter, watch=watch)
         at, s = problem.solution(progress.model), problem.statistics(progress.model)
-        return self._publish(progress.replace(model=at.replace(curvature=False), statistics=s))
+        return progress.replace(model=at.replace(curvature=False), statistics=s)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         return {

@@ -6,13 +6,12 @@ regression and the import vector machine", 2005; STATS 601 5.7 and 5.9.
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Rows
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.base import Iterative, must_have_rows
@@ -22,7 +21,7 @@ from ..fitting import SOLVERS, ColumnRidge, Problem
 from ..fitting.descent import Descent
 from ..fitting.landmarks import Features, LandmarkLoss, Landmarks
 from ..fitting.solvers import newton_or_lbfgs
-from ..inputs import in_blocks, map_rows, open_rows, read_rows
+from ..inputs import in_blocks, map_rows, read_rows
 from ..statistics import class_totals, classes_of, weights_of_classes
 from .logistic import LogisticClassifier, LogLinear
 
@@ -30,6 +29,7 @@ from .logistic import LogisticClassifier, LogLinear
 class KernelLoss(KernelEstimator, Iterative):
     """Base class of machines that minimize a smooth loss and the squared norm in the space of a kernel."""
 
+    has_target = True
     model_: Annotated[LandmarkLoss, "K, D"]
     C: float
     tol: float
@@ -50,8 +50,8 @@ class KernelLoss(KernelEstimator, Iterative):
         features = Features(in_blocks(rows))
         return landmarks, features, features
 
-    def _fit_logistic(self, data: Partitions, class_weight: Any = None) -> Self:
-        """Fit the probabilities of classes."""
+    def _logistic(self, data: Partitions, class_weight: Any = None) -> Progress:
+        """The fit of probabilities of classes."""
         landmarks, features, rows = self._rows(data)
         classes = classes_of(rows)
         totals = class_totals(rows, classes)
@@ -67,8 +67,8 @@ class KernelLoss(KernelEstimator, Iterative):
 
     def _minimize(
         self, data: Partitions, landmarks: Landmarks, features: Any, linear: Any, weight: float
-    ) -> Self:
-        """Fit a linear model of the features, by Newton's method or L-BFGS."""
+    ) -> Progress:
+        """The fit of a linear model of the features, by Newton's method or L-BFGS."""
         name = newton_or_lbfgs(linear.theta.size)
         linear = linear.replace(curvature=name == "newton")
         strength = np.full(landmarks.root.shape[1] + 1, 1.0 / (self.C * weight))
@@ -90,7 +90,7 @@ class KernelLoss(KernelEstimator, Iterative):
         watch = Watch(self, self.checkpoint, data, as_model=as_model, in_order=exact)
         progress = SOLVERS[name](problem, start, tol=self.tol, max_iter=self.max_iter, watch=watch)
         s = problem.statistics(progress.model)
-        return self._publish(progress.replace(model=as_model(progress.model), statistics=s))
+        return progress.replace(model=as_model(progress.model), statistics=s)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model: LandmarkLoss = progress.model
@@ -260,25 +260,8 @@ class KernelLogisticRegression(LogisticClassifier, KernelLoss):
         self.random_state = random_state
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data = open_rows(self, X, y, sample_weight)
-        return self._fit_logistic(data, self.class_weight)
+    def _solve(self, data: Partitions) -> Progress:
+        return self._logistic(data, self.class_weight)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         return {"classes_": progress.model.linear.classes, **super()._fitted(progress)}

@@ -142,6 +142,12 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     def _check_solver(self, X: Any) -> None:
         """Raise if the solver does not support these rows."""
 
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+        source = source_of(X)
+        self._flat_target = source.flat_target(y)
+        self._check_solver(X)
+        return super()._opened(source, y, sample_weight, reset)
+
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model = progress.model
         flat = self._flat_target
@@ -151,37 +157,13 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
             "intercept_": intercept if self.fit_intercept else 0.0,
         }
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets, in one pass over the data, and a few more if moments lose too many digits.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,) or (n_samples, n_targets), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        source = source_of(X)
-        self._flat_target = source.flat_target(y)
-        self._check_solver(X)
-        return super().fit(source, y, sample_weight)
-
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
 
         Earlier rows cannot be read again, so only sums are used. If features are nearly collinear or far from
         the origin, `fit` is more accurate.
         """
-        source = source_of(X)
-        self._flat_target = source.flat_target(y)
-        self._check_solver(X)
-        return self._add(source, y, sample_weight)
+        return self._add(X, y, sample_weight)
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
@@ -301,7 +283,7 @@ class LinearRegression(Refined, LeastSquares):
     singular_ = Derived(lambda self: _spectrum(self.model_, self.statistics_)[1])
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        model, s = progress.model, progress.statistics
+        model, s = progress.model, progress.spectrum  # type: ignore[attr-defined]
         fitted = super()._fitted(progress)
         if not isinstance(s, Moments):  # what is not stored
             fitted["rank_"], fitted["singular_"] = _spectrum(model, s)

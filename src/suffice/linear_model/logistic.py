@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
 from ..core.blocks import BLOCK_BYTES, entries_of
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
@@ -47,7 +46,7 @@ from ..fitting.sample import optimum_of_few
 from ..fitting.separation import margins, without_maximum
 from ..fitting.solvers import newton_or_lbfgs
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
-from ..inputs import open_rows, read_rows
+from ..inputs import read_rows
 from ..losses import Loss, log_softmax, loss_of, softmax
 from ..statistics import Objective, class_codes, class_totals, class_weights
 from .precision import SparseCoefficients, line
@@ -179,13 +178,6 @@ class LogLinear(LinearScore):
         if len(self.theta) == 1:
             return np.where(codes == 1, scores[:, 0], -scores[:, 0])
         return margins(scores, codes)
-
-
-def _block_rows(block: Any) -> float | None:
-    """Block size for which computing the summary takes long compared with adding it: a dense summary of
-    sparse rows is large."""
-    rows = 24.0 * block.X.shape[1] * block.X.shape[0] / max(1, block.X.nnz) if sp.issparse(block.X) else 0.0
-    return rows if rows > BLOCK_BYTES / max(block.row_bytes, 8.0) else None
 
 
 SOLVERS = (
@@ -433,26 +425,18 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
         tags.classifier_tags.multi_class = self.solver != "liblinear"
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled rows.
+    def _block_rows(self, block: Any) -> float | None:
+        """More very sparse rows than by default: beside them, a dense summary is large."""
+        X = block.X
+        rows = 24.0 * X.shape[1] * X.shape[0] / max(1, X.nnz) if sp.issparse(X) else 0.0
+        return rows if rows > BLOCK_BYTES / max(block.row_bytes, 8.0) else None
 
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+    def _check_options(self) -> None:
+        ratio = self._ratio()
+        find_solver(self._algorithm(ratio, 0), SOLVERS, l1_ratio=ratio)
 
-        Returns
-        -------
-        self
-        """
+    def _solve(self, data: Partitions) -> Progress:
         ratio, liblinear = self._ratio(), self.solver == "liblinear"
-        find_solver(self._algorithm(ratio, 0), SOLVERS, l1_ratio=ratio)  # before the data is read
-        data = open_rows(self, X, y, sample_weight, block_rows=_block_rows)
         model, sizes, weight = self._start(data)
         name = self._algorithm(ratio, model.theta.size)
         solver = find_solver(name, SOLVERS, l1_ratio=ratio)
@@ -482,9 +466,7 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
         progress = solver(problem, start, tol=self.tol, max_iter=self.max_iter, watch=watch, **options)
         at, s = problem.solution(progress.model), problem.statistics(progress.model)
         progress = progress.replace(model=at.replace(curvature=False), statistics=s)
-        self._publish(without_maximum(progress, data, strength))
-        self.n_iter_: Any = np.array([progress.n_iter], dtype=np.int32)
-        return self
+        return without_maximum(progress, data, strength)
 
     @property
     def preserves_dtype(self) -> tuple[str, ...]:  # type: ignore[override]
@@ -594,6 +576,7 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
             "classes_": model.classes,
             "coef_": np.ascontiguousarray(model.theta[:, :-1]),
             "intercept_": model.theta[:, -1].copy(),
+            "n_iter_": np.array([progress.n_iter], dtype=np.int32),
         }
 
     def _scores(self, X: Any) -> np.ndarray:

@@ -9,13 +9,12 @@ gradient: the expected minus the observed counts of the features. The penalty is
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..core.blocks import Rows, Sequences, offsets
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -30,7 +29,7 @@ from ..fitting import LossModel, Problem, Ridge, Solver, find_solver
 from ..fitting.linear_algebra import gram, times, transposed_times
 from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
-from ..inputs import open_rows, read_rows
+from ..inputs import read_rows
 from ..losses import log_softmax, softmax
 from ..statistics import Extremes, Objective, class_codes, classes_of
 
@@ -430,24 +429,7 @@ class MaximumEntropy(Classifier, Iterative):
         tags.input_tags.string = self.features is not None and any(map(callable, self._listed()))
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data = open_rows(self, X, y, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         classes = classes_of(data)
         data, start = self._start(data, classes)
         watch = Watch(self, self.checkpoint, data, as_model=lambda at: at.replace(classes=classes))
@@ -462,7 +444,7 @@ class MaximumEntropy(Classifier, Iterative):
         progress = without_maximum(
             Progress(at, progress.trace, s, progress.stopped_because), data, 1.0 / self.C
         )
-        return self._publish(progress.replace(model=at.replace(classes=classes)))
+        return progress.replace(model=at.replace(classes=classes))
 
     # --- how it is fitted ---------------------------------------------------------------------------------
 

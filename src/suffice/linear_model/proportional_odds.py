@@ -9,12 +9,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import partial
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.special import expit, log_expit, logit
 
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -34,7 +33,7 @@ from ..fitting import LossModel, Problem, find_solver
 from ..fitting.linear_algebra import gram, times, transposed_times
 from ..fitting.separation import without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, classes_and_sizes
-from ..inputs import open_rows, read_rows
+from ..inputs import read_rows
 from ..statistics import Objective, class_codes, class_weights
 
 
@@ -232,24 +231,8 @@ class ProportionalOdds(Classifier, Iterative):
         tags.classifier_tags.poor_score = True  # of classes that have no order
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data, solver = open_rows(self, X, y, sample_weight), find_solver(self.solver, SOLVERS)
+    def _solve(self, data: Partitions) -> Progress:
+        solver = find_solver(self.solver, SOLVERS)
         model, sizes = self._start(data, solver.hessian)
         standard = Standardization.of(
             sizes, 1.0 / (self.C * sizes.weight), n_constants=len(model.thresholds), sign=-1.0
@@ -265,7 +248,7 @@ class ProportionalOdds(Classifier, Iterative):
         progress = solver(problem, tol=self.tol, max_iter=self.max_iter, watch=watch)
         at, s = problem.solution(progress.model), problem.statistics(progress.model)
         progress = progress.replace(model=at.replace(curvature=False), statistics=s)
-        return self._publish(without_maximum(progress, data, 1.0 / self.C))
+        return without_maximum(progress, data, 1.0 / self.C)
 
     def _start(self, data: Partitions, curvature: bool) -> tuple[CumulativeLogits, ColumnSizes]:
         classes, sizes = classes_and_sizes(data)

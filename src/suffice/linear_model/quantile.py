@@ -15,13 +15,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.optimize import linprog
 from scipy.special import expit, ndtri
 
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch
@@ -34,7 +33,7 @@ from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interva
 from ..estimator.scores import Regressor
 from ..fitting.descent import ROUNDING, absolute, proximal
 from ..fitting.seeding import Sample, smallest
-from ..inputs import open_rows, read_rows
+from ..inputs import read_rows
 from ..statistics import Objective
 from .residuals import (
     Line,
@@ -407,28 +406,13 @@ class QuantileRegressor(Regressor, Iterative):
         tags.target_tags.required = True
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _check_options(self) -> None:
         if not self.solver.startswith("highs"):
             raise ValueError(
                 f"Solver {self.solver} is not anymore available in SciPy >= 1.11.0: use solver='highs'."
             )
-        data = open_rows(self, X, y, sample_weight)
+
+    def _solve(self, data: Partitions) -> Progress:
         start, rounding = self._start(data)
         p = len(start.theta)
         l1 = np.where(np.arange(p) < p - start.fit_intercept, float(self.alpha), 0.0)
@@ -439,9 +423,7 @@ class QuantileRegressor(Regressor, Iterative):
         if progress.means is not None:
             progress = progress.with_line(progress.model, (progress.statistics, progress.means))
             progress = progress.replace(model=progress.best, statistics=progress.best_sums)
-        self._publish(progress)
-        self.dual_gap_ = progress.gap
-        return self
+        return progress
 
     def _start(self, data: Partitions) -> tuple[QuantileLine, float]:
         """The least squares line, and the rounding error of the targets."""
@@ -463,7 +445,9 @@ class QuantileRegressor(Regressor, Iterative):
         return start, ROUNDED * size
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {"coef_": np.array(progress.model.coef), "intercept_": progress.model.intercept}
+        model: QuantileLine = progress.model
+        gap = progress.gap  # type: ignore[attr-defined]
+        return {"coef_": np.array(model.coef), "intercept_": model.intercept, "dual_gap_": gap}
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

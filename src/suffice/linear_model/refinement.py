@@ -24,7 +24,6 @@ from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.base import OnePass, must_have_rows
 from ..estimator.guarantees import Guarantee
-from ..inputs import open_rows
 from ..loops.double_double import plus, times, total, twofold
 from ..statistics import Factor, Moments
 from .normal_equations import EPS, Solution
@@ -35,6 +34,13 @@ MOST = 1e-4  # relative error of all of them that residuals correct in few passe
 FEW = 50.0  # rows, or their weight, that are read again in any case: it takes a millisecond
 SMALL = 1e-3
 PASSES = 10
+
+
+@dataclass(frozen=True, eq=False)
+class Solved(Progress):
+    """A least squares fit."""
+
+    spectrum: Any = None  # the sums by which it was solved: moments, a QR factor, or a Gram matrix
 
 
 class Refined(OnePass):
@@ -54,30 +60,29 @@ class Refined(OnePass):
         afford(D**2, f"the moments of {D} features", "use fewer, or an iterative method.")
         return self._line(data, classes)
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
-        data = open_rows(self, X, y, sample_weight, block_rows=self._block_rows)
+    def _solve(self, data: Partitions, classes: Any = None) -> Progress:
         if self.n_features_in_ > FEW_FEATURES and not self.positive:
             start = self._line(data, classes)
             if (wide := solve_wide(start, data)) is not None:
                 s, solution, spectrum = wide
                 model = corrected(start, s, solution, data)
                 by_column = s.replace(weight=np.full_like(s.mean, s.weight))
-                self._publish(Progress(model, statistics=spectrum), statistics_=by_column)
-                return
-        self._open_moments(data, classes)
+                return Solved(model, statistics=by_column, spectrum=spectrum)
+        return self._by_moments(data, classes)
 
-    def _open_moments(self, data: Partitions, classes: Any) -> None:
+    def _estimated(self, start: Any, s: Any) -> Solved:
+        return Solved(super()._estimated(start, s).model, statistics=s, spectrum=s)
+
+    def _by_moments(self, data: Partitions, classes: Any) -> Solved:
         start = self._start(data, classes)
         s = self._summary(start, data)
         must_have_rows(s.weight)
         model, sums = refined(start, s, data)
-        self._publish(Progress(model, statistics=sums), statistics_=s)
+        return Solved(model, statistics=s, spectrum=sums)
 
     def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
         if not hasattr(self, "statistics_"):
-            data = open_rows(self, X, y, sample_weight, block_rows=self._block_rows)
-            self._open_moments(data, classes)
-            return self
+            return self._publish(self._by_moments(self._opened(X, y, sample_weight), classes))
         if self.statistics_.diagonal:
             raise ValueError(
                 f"fit to {self.n_features_in_} features keeps no moments that partial_fit could add to: call "

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import column_or_1d
@@ -160,23 +160,7 @@ class RidgeClassifier(Classifier, Refined):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled rows, in two passes over the data.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,) or (n_samples, n_labels), optional
-            Labels; or, for several labels a row, zeros and ones. Leave out if a column of the table holds
-            the labels.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
         source = source_of(X)
         self._n_labels = 0 if source.flat_target(y) else np.shape(y)[1]
         if self._n_labels == 1:
@@ -186,7 +170,7 @@ class RidgeClassifier(Classifier, Refined):
         if self._n_labels and self.class_weight is not None:
             raise ValueError("class_weight is not supported with several labels a row: pass sample_weight.")
         self.solver_ = ridge_solver(self, X)
-        return super().fit(source, y, sample_weight)
+        return super()._opened(source, y, sample_weight, reset)
 
     def _line(self, data: Partitions, classes: Any = None) -> LinearClasses:
         D = self.n_features_in_

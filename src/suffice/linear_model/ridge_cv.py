@@ -282,8 +282,8 @@ class RidgeCV(LeastSquares):
             else:
                 s = data.fold(LinearModel.summarize, start)
                 results = self._searched(X, y, sample_weight, params)
-            model, sums = refined(start.replace(alpha=results["alpha_"]), s, data)
-            return self._publish(Progress(model, statistics=sums), statistics_=s, **results)
+            model, _ = refined(start.replace(alpha=results["alpha_"]), s, data)
+            return self._publish(Progress(model, statistics=s), **results)
 
     def _alphas(self) -> np.ndarray:
         """The penalties, checked."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from numbers import Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,14 +17,15 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.model import Predictor
+from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Interval, StrOptions
-from ..inputs import in_order, open_rows, read_rows
+from ..inputs import in_order, read_rows
 from ..neighbors import NearestNeighbors
 from ..neighbors.base import Neighbors
 from .factors import Neighborhoods, hessian_factors, modified_factors, tangent_factors
@@ -269,30 +270,9 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     def _guarantee(self) -> Guarantee:
         return Guarantee("order", gathers=True)
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Place the rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            block = open_rows(self, X, None, sample_weight).gather(INSTEAD)
-            must_have_rows(block.weight)
-            self._embed(block)
-        return self
-
-    def _embed(self, block: Any) -> None:
+    def _solve(self, data: Partitions) -> Progress:
+        block = data.gather(INSTEAD)
+        must_have_rows(block.weight)
         points, weight, number = distinct(block.X[block.weight > 0], block.weight[block.weight > 0])
         N, K = len(points), int(self.n_neighbors)
         if self.n_components > block.X.shape[1]:
@@ -314,13 +294,16 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             sp.csr_array((np.ones(N * K), index.ravel(), np.arange(N + 1) * K), shape=(N, N))
         )
         values, vectors = self._smallest(conditions, np.sqrt(weight)[row], np.sqrt(weight))
-        self.model_ = start.replace(embedding=vectors)
         self.nbrs_ = search
         self.reconstruction_error_ = float(values.sum())
         self.embedding_ = np.empty((len(block), self.n_components))
-        there = block.weight > 0
-        self.embedding_[there] = vectors[number]
-        self.embedding_[~there] = self._places(block.X[~there])
+        self.embedding_[block.weight > 0] = vectors[number]
+        return Progress(start.replace(embedding=vectors))
+
+    def _finish(self, progress: Progress, data: Partitions) -> None:
+        block = data.gather(INSTEAD)
+        rest = block.weight == 0
+        self.embedding_[rest] = self._places(block.X[rest])
 
     def _conditions(self, start: Reconstruction, index: np.ndarray) -> tuple[Any, np.ndarray]:
         """Conditions on the places, of which squares are summed, as rows of a sparse matrix; and whose each

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.base import DensityMixin
@@ -15,7 +15,6 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..cluster.k_means import Centers, lloyd, warn_of_fewer
 from ..core.blocks import Rows
-from ..core.callbacks import with_callbacks
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -28,7 +27,7 @@ from ..estimator.scores import mean_score, total_score
 from ..families import Family, Mixture
 from ..fitting import em
 from ..fitting.seeding import SEEDINGS
-from ..inputs import map_rows, open_rows, read_rows
+from ..inputs import map_rows, read_rows
 from ..statistics import Description, describe
 
 
@@ -68,35 +67,18 @@ class LatentMixture(DensityMixin, Iterative):
         """The initial model, with the initial values set by the user."""
         return mixture
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows by expectation maximization.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. NaN means not observed. To name the column of weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data = open_rows(self, X, None, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         description = self._describe(data)
         if description.rows < self.n_components:
             raise ValueError(
                 f"Expected n_samples >= n_components but got n_components={self.n_components}, "
                 f"n_samples={description.rows:g}."
             )
-        progress = self._run(self._starts(data, description), data)
-        self._publish(progress)
+        return self._run(self._starts(data, description), data)
+
+    def _finish(self, progress: Progress, data: Partitions) -> None:
         self.lower_bound_ = progress.trace[-1] if progress.trace else -np.inf
         self.lower_bounds_ = list(progress.trace)
-        return self
 
     def _describe(self, data: Partitions) -> Any:
         """The first pass over the rows."""

@@ -16,7 +16,6 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import missing
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch, one_task
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
@@ -49,7 +48,7 @@ from ..families import (
     TiedGaussian,
 )
 from ..fitting import em
-from ..inputs import map_rows, open_rows, read_rows
+from ..inputs import map_rows, read_rows
 from ..inputs.kinds import KINDS, check_kinds, column_kinds
 from ..mixture.base import Division
 from ..statistics import Distinct, describe, distinct_targets
@@ -310,41 +309,19 @@ class ClassConditional(GenerativeClassifier, Iterative):
         marker = None if self.unlabelled != self.unlabelled else self.unlabelled  # NaN is one always
         return PartlyLabelled(**start.fields(), unlabelled=marker)
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled or partly labelled rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. None or NaN marks unlabelled rows. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data = open_rows(self, X, y, sample_weight)
+    def _solve(self, data: Partitions, classes: Any = None) -> Progress:
         look = data.fold(_look)
         start = self._start(data, look.classes.values[0])
         if not self._is_hidden(start, look):
             with one_task(self):
-                s = data.fold(PartlyLabelled.summarize_labelled, start)
-                return self._publish(self._estimated(start, s))
-        progress = em(
+                return self._estimated(start, data.fold(PartlyLabelled.summarize_labelled, start))
+        return em(
             self._starts(data, start, look.holes > 0),
             data,
             tol=self.tol,
             max_iter=self.max_iter,
             watch=Watch(self, self.checkpoint, data),
         )
-        self._publish(progress)
-        if progress.trace:
-            self.class_count_ = progress.statistics.weight
-        return self
 
     def _starts(self, data: Partitions, start: PartlyLabelled, holes: bool) -> tuple[PartlyLabelled, ...]:
         """Models of the labelled rows, one for each initialization."""

@@ -48,24 +48,6 @@ class GenerativeClassifier(Classifier, OnePass):
                 raise ValueError("The sum of the priors should be 1.")
         return Labelled(classes, np.full(K, 1.0 / K), self._family(data, K), prior)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled rows: one pass to find the classes, one to sum.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        return super().fit(X, y, sample_weight)
-
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
 

@@ -16,15 +16,15 @@ from scipy.interpolate import BSpline
 from scipy.special import expit
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
-from ..core.callbacks import with_callbacks
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.model import Model
+from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, POSITIVE, Numbers, StrOptions
-from ..inputs import open_rows, read_rows
+from ..inputs import read_rows
 from ..statistics import Extremes, extremes
 
 
@@ -272,35 +272,18 @@ class BasisFunctions(TransformerMixin, Estimator):
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the knots in one pass over the data. Functions without knots need no pass.
+    def _solve(self, data: Partitions) -> Progress:
+        start = self._start()
+        s = Extremes(np.empty(0), np.empty(0))
+        if start.knots is not None and not np.ndim(start.knots):
+            s = data.fold(type(start).summarize, start)
+            if np.isnan(s.low).any():
+                raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
+            start = start.estimate(s)
+        return Progress(start, statistics=s)
 
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. 0 drops the sample.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            data = open_rows(self, X, None, sample_weight)
-            start, D = self._start(), self.n_features_in_
-            s = Extremes(np.empty(0), np.empty(0))
-            if start.knots is not None and not np.ndim(start.knots):
-                s = data.fold(type(start).summarize, start)
-                if np.isnan(s.low).any():
-                    raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
-                start = start.estimate(s)
-            self.model_, self.statistics_ = start, s
-            self.n_features_out_ = len(start.names(np.arange(D)))
-        return self
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"n_features_out_": len(progress.model.names(np.arange(self.n_features_in_)))}
 
     def _start(self) -> Any:
         if callable(self.kind) or isinstance(self.kind, list | tuple):

@@ -94,13 +94,9 @@ class ColumnTransform(OnePass):
     def _check_input(self, X: Any) -> None:
         """Raise for data that the options do not allow, as scikit-learn does."""
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
         self._check_input(X)
-        super()._open(X, None, sample_weight)
-
-    def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
-        self._check_input(X)
-        return super()._add(X, None, sample_weight)
+        return super()._opened(X, None, sample_weight, reset)
 
     def _publish(self, progress: Progress, **more: Any) -> Self:
         super()._publish(progress, **more)

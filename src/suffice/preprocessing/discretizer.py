@@ -136,7 +136,7 @@ class KBinsDiscretizer(ColumnTransform, compat.KBinsDiscretizer):
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
         if (
             self.strategy == "quantile"
             and sample_weight is not None
@@ -147,7 +147,7 @@ class KBinsDiscretizer(ColumnTransform, compat.KBinsDiscretizer):
                 "set to 'averaged_inverted_cdf' or 'inverted_cdf', got quantile_method="
                 f"{self.quantile_method!r} instead."
             )
-        super()._open(X, y, sample_weight)
+        return super()._opened(X, y, sample_weight, reset)
 
     def _start(self, data: Partitions, classes: Any = None) -> Bins:
         n_bins = self._validate_n_bins(self.n_features_in_)

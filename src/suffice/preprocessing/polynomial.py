@@ -205,9 +205,24 @@ class SplineTransformer(ColumnTransform, compat.SplineTransformer):
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to rows, in one pass over the data.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
         try:
-            super()._open(X, y, sample_weight)
+            return super().fit(X, y, sample_weight)
         except ValueError as error:
             if self.handle_missing == "error" and "Input X contains NaN" in str(error):
                 raise ValueError(

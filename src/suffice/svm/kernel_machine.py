@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -21,7 +20,6 @@ from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, POSITIV
 from ..estimator.scores import Classifier, Regressor
 from ..fitting import LinearScore
 from ..fitting.landmarks import Features, LandmarkLoss
-from ..inputs import open_rows
 from ..linear_model.kernel_logistic import KernelLoss
 from ..losses import Loss
 from ..statistics import class_totals, classes_of
@@ -261,46 +259,28 @@ class KernelMachine(KernelLoss):
             tags.estimator_type, tags.regressor_tags = "regressor", RegressorTags()
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets, or labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data = open_rows(self, X, y, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         self.__dict__.pop("classes_", None)  # of a fit with another loss
         if self.loss in HINGES:
-            return self._fit_hinges(data)
+            return self._hinges(data)
         if self.loss == "logistic":
-            self._fit_logistic(data)
-            return self._with_gap()
+            return self._with_gap(self._logistic(data))
         loss = None if self.loss == "squared" else self.loss
         if loss is not None:
             _must_have_derivatives(loss)
         landmarks, features, rows = self._rows(data)
         linear = ScoreLoss(np.zeros((1, landmarks.root.shape[1] + 1)), loss, self.fit_intercept)
-        self._minimize(data, landmarks, features, linear, rows.fold(_weight))
-        return self._with_gap()
+        return self._with_gap(self._minimize(data, landmarks, features, linear, rows.fold(_weight)))
 
-    def _with_gap(self) -> Self:
-        """The duality gap of a smooth loss, from the gradient of the objective."""
-        R = self.model_.landmarks.root.shape[1]
-        gradient = self.statistics_.gradient.reshape(self.model_.theta.shape)[:, :R]
-        self.dual_gap_ = 0.5 * float(((self.C * gradient + self.model_.theta[:, :R]) ** 2).sum())
-        return self
+    def _with_gap(self, progress: Progress) -> Progress:
+        """Set the duality gap of a smooth loss, from the gradient of the objective."""
+        model: LandmarkLoss = progress.model
+        R = model.landmarks.root.shape[1]
+        gradient = progress.statistics.gradient.reshape(model.theta.shape)[:, :R]
+        self.dual_gap_ = 0.5 * float(((self.C * gradient + model.theta[:, :R]) ** 2).sum())
+        return progress
 
-    def _fit_hinges(self, data: Partitions) -> Self:
+    def _hinges(self, data: Partitions) -> Progress:
         landmarks, features, rows = self._rows(data)
         classes, P, at_zero = None, 1, np.inf * np.ones(1)
         total = rows.fold(_weight)
@@ -329,9 +309,8 @@ class KernelMachine(KernelLoss):
         progress = watch.limited(self.max_iter).loop(search.step, start)
         s = over.fold(Machines.summarize, progress.model)
         gaps = (*progress.gaps, *([progress.gap] if len(progress.gaps) < P else []))
-        self._publish(progress.replace(model=LandmarkLoss(landmarks, progress.model), statistics=s))
         self.dual_gap_ = float(max(gaps))
-        return self
+        return progress.replace(model=LandmarkLoss(landmarks, progress.model), statistics=s)
 
     classes_: Annotated[np.ndarray, "labels (K,) or None"]  # of losses for labels
 

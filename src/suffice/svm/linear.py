@@ -11,13 +11,12 @@ the objective of all rows from below.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self, cast
+from typing import Annotated, Any, ClassVar, cast
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch
@@ -36,7 +35,7 @@ from ..fitting.linear_algebra import times, transposed_times
 from ..fitting.sample import few_rows
 from ..fitting.seeding import Sample, smallest
 from ..fitting.solvers import newton_or_lbfgs
-from ..inputs import open_rows, read_rows
+from ..inputs import read_rows
 from ..linear_model.precision import SparseCoefficients, line
 from ..linear_model.residuals import newton_step
 from ..statistics import Objective, class_codes, class_totals, class_weights, classes_of
@@ -538,9 +537,9 @@ class LinearMachine(Iterative):
             ridge[-1] = 1.0 / self.intercept_scaling**2 if self.penalize_intercept else 0.0
         return ridge
 
-    def _fit(
+    def _minimized(
         self, data: Partitions, model: Machines, total: float, at_zero: Any = np.inf, *, l1: bool = False
-    ) -> Self:
+    ) -> Progress:
         """`at_zero` are the losses of the classes against the rest, at zero."""
         must_have_rows(total)
         self.__dict__.pop("dual_gap_", None)
@@ -566,15 +565,14 @@ class LinearMachine(Iterative):
             else:
                 progress = newton(problem.with_point, problem.start, solve=problem.truncated_step, **options)
             at, s = problem.solution(progress.model), problem.statistics(progress.model)
-            return self._publish(progress.replace(model=at.replace(curvature=False), statistics=s))
+            return progress.replace(model=at.replace(curvature=False), statistics=s)
         search = HingeSearch(data, model, float(self.C), ridge, float(self.tol))
         start = Hinged(model, **search.start(0), objectives=tuple(np.ravel(self.C * at_zero).tolist()))
         watch = Watch(self, self.checkpoint, data).limited(self.max_iter)
-        progress = watch.loop(search.step, start)
-        self._publish(progress.replace(statistics=data.fold(Machines.summarize, progress.model)))
-        gaps = (*progress.gaps, *([progress.gap] if len(progress.gaps) < P else []))
+        ended = watch.loop(search.step, start)
+        gaps = (*ended.gaps, *([ended.gap] if len(ended.gaps) < P else []))
         self.dual_gap_ = float(max(gaps))
-        return self
+        return ended.replace(statistics=data.fold(Machines.summarize, ended.model))
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model: Machines = progress.model
@@ -736,23 +734,7 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
         self.penalize_intercept = penalize_intercept
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _check_options(self) -> None:
         if self.multi_class != "ovr":
             raise ValueError("multi_class='crammer_singer' is not available: use 'ovr', or scikit-learn's.")
         if self.penalty == "l1" and self.loss == "hinge":
@@ -760,7 +742,8 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
                 "Unsupported set of arguments: penalty='l1' is not supported with loss='hinge': use "
                 f"loss='squared_hinge'. Parameters: penalty='l1', loss='hinge', dual={self.dual!r}"
             )
-        data = open_rows(self, X, y, sample_weight)
+
+    def _solve(self, data: Partitions) -> Progress:
         classes = classes_of(data)
         weights = class_weights(self.class_weight, data, classes)
         totals = class_totals(data, classes)
@@ -774,7 +757,7 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
         squared = self.loss == "squared_hinge"
         model = Machines(np.zeros((P, M)), classes, weights, self.fit_intercept, 0.0, squared)
         at_zero = at_zero if P > 1 else at_zero.sum()
-        return self._fit(data, model, float(totals.sum()), at_zero, l1=self.penalty == "l1")
+        return self._minimized(data, model, float(totals.sum()), at_zero, l1=self.penalty == "l1")
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
@@ -934,28 +917,11 @@ class LinearSVR(Regressor, LinearMachine):
         tags.target_tags.required = True
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data = open_rows(self, X, y, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         squared = self.loss == "squared_epsilon_insensitive"
         theta = np.zeros((1, self.n_features_in_ + self.fit_intercept))
         model = Machines(theta, None, None, self.fit_intercept, float(self.epsilon), squared)
-        return self._fit(data, model, float(data.fold(_weight)))
+        return self._minimized(data, model, float(data.fold(_weight)))
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

@@ -175,7 +175,7 @@ class NuSVC(OneVsOne):
         self.random_state = random_state
         self.checkpoint = checkpoint
 
-    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
+    def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
         of_class, half = [y > 0, y < 0], 0.5 * self.nu * weight.sum()
         if min(weight[rows].sum() for rows in of_class) < half:
             raise ValueError(

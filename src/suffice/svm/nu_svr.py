@@ -148,7 +148,7 @@ class NuSVR(KernelRegressor):
         self.max_iter = max_iter
         self.checkpoint = checkpoint
 
-    def _solve(
+    def _solve_dual(
         self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
     ) -> tuple[np.ndarray, float, DualSolution]:
         most = self.C * weight

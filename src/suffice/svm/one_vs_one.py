@@ -80,7 +80,7 @@ class OneVsOne(Classifier, SupportVectorMachine):
         return K
 
     @abstractmethod
-    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
+    def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
         """The coefficients and the intercept of two classes, y = 1 or -1."""
 
     @with_callbacks
@@ -103,9 +103,9 @@ class OneVsOne(Classifier, SupportVectorMachine):
         """
         data = open_rows(self, X, y, sample_weight)
         with self._record(data) as record:
-            task, results = self._opened(data), []
+            task, results = self._task(data), []
             for problem in task.problems:
-                results.append(self._solve(self._columns_of(task, problem), *problem[1:], record))
+                results.append(self._solve_dual(self._columns_of(task, problem), *problem[1:], record))
                 record.reached(None, results[-1].solution.objective)
             self.__dict__.pop("sigmoids_", None)
             if self.probability is True:
@@ -123,12 +123,12 @@ class OneVsOne(Classifier, SupportVectorMachine):
                 score[out] = y[rest].mean() if len(rest) else 0.0
                 continue
             columns, alone = self._columns(kernel, X, rows[rest]), Record(Duals(None), lambda _: False)
-            found = self._solve(columns, y[rest], weight[rest], alone)
+            found = self._solve_dual(columns, y[rest], weight[rest], alone)
             points = rows[rest] if kernel.precomputed else X[rows[rest]]
             score[out] = kernel(X[rows[out]], points) @ found.beta + found.intercept
         return sigmoid_of(score, y, weight)
 
-    def _opened(self, data: Any) -> Task:
+    def _task(self, data: Any) -> Task:
         """The rows, the kernel, and the pairs of classes."""
         self._advise_on_probability()
         block, places = self._gathered(data)

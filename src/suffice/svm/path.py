@@ -53,7 +53,7 @@ def svc_path(X: Any, y: Any = None, *, Cs: Any = 10, sample_weight: Any = None, 
         raise ValueError(f"svc_path takes Cs, and does not take {', '.join(sorted(refused))}: use SVC.")
     models = [SVC(C=float(C), **params) for C in values]
     order, first = np.argsort(values), models[0]
-    task = first._opened(open_rows(first, X, y, sample_weight))
+    task = first._task(open_rows(first, X, y, sample_weight))
     results: list[list[Any]] = [[] for _ in models]
     for problem in task.problems:
         _, sign, weight = problem

@@ -223,7 +223,7 @@ class SVC(OneVsOne):
         self.slack_budget = slack_budget
         self.checkpoint = checkpoint
 
-    def _solve(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
+    def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
         if self.slack_budget is not None and self.slack_budget > 0:
             return self._within_budget(float(self.slack_budget), columns, y, weight, record)
         C = np.inf if self.slack_budget == 0 else float(self.C)

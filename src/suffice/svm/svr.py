@@ -28,7 +28,7 @@ class KernelRegressor(Regressor, SupportVectorMachine):
         return tags
 
     @abstractmethod
-    def _solve(
+    def _solve_dual(
         self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
     ) -> tuple[np.ndarray, float, DualSolution]:
         """The coefficients and the intercept."""
@@ -56,7 +56,7 @@ class KernelRegressor(Regressor, SupportVectorMachine):
             block, places = self._gathered(data)
             kernel = self._kernel_of(block.X, block.weight)
             columns, target = self._columns(kernel, block.X, np.arange(len(block))), block.y
-            beta, intercept, solution = self._solve(
+            beta, intercept, solution = self._solve_dual(
                 columns, np.asarray(target, np.float64), block.weight, record
             )
         self._set_function(kernel, block, places, beta, intercept)
@@ -219,7 +219,7 @@ class SVR(KernelRegressor):
         self.max_iter = max_iter
         self.checkpoint = checkpoint
 
-    def _solve(
+    def _solve_dual(
         self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
     ) -> tuple[np.ndarray, float, DualSolution]:
         dual = twice(-y, self.epsilon, self.C * weight, np.array([0, 0]))

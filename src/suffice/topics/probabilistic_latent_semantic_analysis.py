@@ -17,10 +17,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import entries_of
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless, row_wise
@@ -257,24 +257,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         tags.input_tags.positive_only = True
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to documents by expectation maximization.
-
-        Parameters
-        ----------
-        X : array, CSR, described table, scan or distributed data set
-            Counts of words, one row per document.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-document weights. A weight of 2 is equivalent to repeating the document; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        data = open_rows(self, X, None, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         K, V = self.n_components, self.n_features_in_
         afford(4 * K * V, f"{K} topics of {V} words", "use fewer topics, or fewer words (max_features).")
         words = data.fold(_word_counts)
@@ -292,9 +275,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
             max_iter=self.max_iter,
             watch=Watch(self, self.checkpoint, data),
         )
-        self._publish(progress)
-        self.lower_bound_ = progress.trace[-1] if progress.trace else -np.inf
-        return self
+        return progress
 
     def _starts(self, words: np.ndarray) -> tuple[Aspects, ...]:
         """Initial topics: random around the word frequencies, or `topics_init`."""
@@ -326,7 +307,9 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         )
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {"components_": progress.model.topics, "weights_": progress.model.weight}
+        bound = progress.trace[-1] if progress.trace else -np.inf
+        model: Aspects = progress.model
+        return {"components_": model.topics, "weights_": model.weight, "lower_bound_": bound}
 
     @property
     def _n_features_out(self) -> int:

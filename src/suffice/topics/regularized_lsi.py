@@ -15,9 +15,9 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import rows_beside
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..decomposition.truncated_svd import powers
 from ..estimator.answers import row_wise
@@ -25,7 +25,7 @@ from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..fitting import em
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
-from ..inputs import map_rows, open_rows, read_rows
+from ..inputs import map_rows, read_rows
 
 # Turns of the coordinates of each word in one estimate, at most.
 SWEEPS = 20
@@ -183,32 +183,11 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
         self.random_state = random_state
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to documents.
+    def _block_rows(self, block: Any) -> float | None:
+        return rows_beside(block, 8.0 * self.n_components * block.X.shape[1])
 
-        Parameters
-        ----------
-        X : array, CSR, table, Parquet scan or distributed data set
-            Documents by words. To name the column of weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-document weights. A weight of 2 is equivalent to repeating the document; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        K = self.n_components
-        data = open_rows(
-            self,
-            X,
-            None,
-            sample_weight,
-            block_rows=lambda block: rows_beside(block, 8.0 * K * block.X.shape[1]),
-        )
-        D = self.n_features_in_
+    def _solve(self, data: Partitions) -> Progress:
+        K, D = self.n_components, self.n_features_in_
         if K > D:
             raise ValueError(f"n_components={K} must not be more than n_features={D}.")
         axes, s = powers(data, K, D, 4, 10, "LU", check_random_state(self.random_state))
@@ -222,10 +201,10 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
 
         watch = Watch(self, self.checkpoint, data)
         progress = em(model, data, tol=self.tol, max_iter=self.max_iter, converged=converged, watch=watch)
-        return self._publish(progress, trace_=-np.array(progress.trace))
+        return progress
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {"components_": progress.model.topics}
+        return {"components_": progress.model.topics, "trace_": -np.array(progress.trace)}
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

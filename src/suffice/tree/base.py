@@ -124,7 +124,7 @@ class TreeGrower(Estimator):
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit", gathers=getattr(self, "criterion", "") == "absolute_error")
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any) -> tuple[Partitions, TreeStart, FeatureBins]:
+    def _binned(self, X: Any, y: Any, sample_weight: Any) -> tuple[Partitions, TreeStart, FeatureBins]:
         """Read the rows once: their values, and their bins."""
         by_type = categorical_by_type(self, X)
         data = open_rows(self, X, y, sample_weight)
@@ -137,7 +137,7 @@ class TreeGrower(Estimator):
 
     def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
         """Read the rows once: their bins, and their grid."""
-        data, start, bins = self._opened(X, y, sample_weight)
+        data, start, bins = self._binned(X, y, sample_weight)
         n_targets = len(start.target.values if self._labels else start.target.low)
         if n_targets > 1 and self.monotonic_cst is not None:
             raise ValueError("Monotonicity constraints are not supported with multiple outputs.")

@@ -343,7 +343,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         """
         self._warn()
         with one_task(self):
-            self._open(raw_documents, None, sample_weight)
+            self._publish(self._solve(self._opened(raw_documents, None, sample_weight)))
         if self.fixed_vocabulary_ and self.lowercase and any(map(_has_upper_case, self.model_.words)):
             warn(
                 "Upper case characters found in vocabulary while 'lowercase' is True. These entries will not "
@@ -367,12 +367,13 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         self._publish(self._estimated(start, s))
         return X[:, start.kept(s)]
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+        """The documents; None if they are not read, since the vocabulary is fixed."""
+        return self._documents(X, sample_weight) if self.vocabulary is None else None
+
+    def _solve(self, data: Any, classes: Any = None) -> Progress:
         if self.vocabulary is None:
-            data = self._documents(X, sample_weight)
-            start = self._start(data)
-            self._publish(self._estimated(start, data.fold(Vocabulary.summarize, start)))
-            return
+            return super()._solve(data)
         try:
             words = _Analyzer(vocabulary=self.vocabulary).get_feature_names_out()
         except TypeError:  # of words that have no hash, or no order
@@ -383,7 +384,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
             raise ValueError(
                 f"{error} A dict vocabulary= numbers its words from 0 on: pass that, or a list of strings."
             ) from None
-        self._publish(Progress(self._start(None).replace(words=words)))
+        return Progress(self._start(None).replace(words=words))
 
     def _documents(self, X: Any, sample_weight: Any) -> Partitions:
         if not isinstance(X, Table):
@@ -470,7 +471,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
 
     def _learnt(self) -> None:
         if self.vocabulary is not None and not hasattr(self, "model_"):  # there is nothing to learn
-            self._open(None, None, None)
+            self._publish(self._solve(None))
         check_is_fitted(self)
 
 

@@ -330,17 +330,23 @@ class TfidfVectorizer(CountVectorizer, auto_wrap_output_keys=None):
                 UserWarning,
             )
 
-    def _open(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> None:
-        super()._open(X, y, sample_weight, classes)
-        if self.vocabulary is not None and X is not None and self.use_idf:
-            start = _weights(self, len(self.model_.words))
-            self.statistics_ = self._documents(X, sample_weight).fold(_frequencies, self.model_, start)
-            self.weights_ = start.estimate(self.statistics_)
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+        reads = self.vocabulary is None or (X is not None and self.use_idf)
+        return self._documents(X, sample_weight) if reads else None
+
+    def _solve(self, data: Any, classes: Any = None) -> Progress:
+        progress = super()._solve(data)
+        if self.vocabulary is None or data is None:
+            return progress
+        start = _weights(self, len(progress.model.words))
+        return progress.replace(statistics=data.fold(_frequencies, progress.model, start))
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model, s = progress.model, progress.statistics
         fitted, weights = super()._fitted(progress), _weights(self, len(model.words))
-        if s is not None:
+        if isinstance(s, DocumentFrequencies):
+            weights = weights.estimate(s)
+        elif s is not None:
             words = self._start(None).kept(s)
             weights = weights.estimate(DocumentFrequencies(s.weight, s.documents[words]))
         elif self.use_idf:
