@@ -177,7 +177,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     model_ : KernelAxes or LandmarkAxes
         The fitted model.
     statistics_ : Moments
-        With landmarks, the moments of their features.
+        Only with landmarks: the moments of their features.
 
     See Also
     --------

@@ -217,7 +217,7 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
     model_ : KernelFunctions or LandmarkRidge
         The fitted model.
     statistics_ : Moments
-        With landmarks, the moments of their kernels or features and of the targets.
+        Only with landmarks: the moments of their kernels or features and of the targets.
 
     See Also
     --------

@@ -165,6 +165,8 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
     ----------
     embedding_ : ndarray of shape (n_samples, n_components)
         Places of the rows of the fit.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     model_ : Reconstruction
         The distinct rows and their places.
     nbrs_ : NearestNeighbors

@@ -135,15 +135,15 @@ default='dirichlet_process'
     lower_bounds_ : list of float
         The same, by iteration.
     draws_ : dict of ndarray
-        With 'gibbs': the 'weights', 'means' and 'covariances' drawn after `burn_in`, each with the draws
+        Only with 'gibbs': the 'weights', 'means' and 'covariances' drawn after `burn_in`, each with the draws
         along its first axis. Labels of components may switch between draws.
     n_occupied_ : ndarray
-        With 'gibbs': the number of components with rows, by draw.
+        Only with 'gibbs': the number of components with rows, by draw.
     r_hat_ : float
-        With 'gibbs': potential scale reduction of the log joint density after `burn_in`, 1 if chains and
-        their halves agree.
+        Only with 'gibbs': potential scale reduction of the log joint density after `burn_in`, 1 if chains
+        and their halves agree.
     effective_sample_size_ : float
-        With 'gibbs': number of independent draws of the log joint density to which the draws amount.
+        Only with 'gibbs': number of independent draws of the log joint density to which the draws amount.
     n_iter_ : int
         Number of iterations of the best fit.
     converged_ : bool

@@ -57,6 +57,8 @@ class KNeighborsClassifier(LeaveOneOut, Classifier, Voters):
         Its parameters.
     model_ : Minkowski or Pairwise
         The distance.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     n_samples_fit_ : int
         Number of rows, each as often as its weight.
     outputs_2d_ : bool

@@ -56,6 +56,8 @@ class NearestNeighbors(Neighbors, RadiusNeighborsMixin):
         Its parameters.
     model_ : Minkowski or Pairwise
         The distance.
+    n_features_in_ : int
+        Number of features seen during `fit`.
     n_samples_fit_ : int
         Number of rows, each as often as its weight.
 
