@@ -46,9 +46,7 @@ class Derived:
         self.name = name
 
     def __get__(self, estimator: Any, cls: type) -> Any:
-        if estimator is None:
-            return self
-        if "model_" not in vars(estimator):  # as if there is none before the fit
+        if estimator is None or "model_" not in vars(estimator):  # as if there is none before the fit
             raise AttributeError(f"{cls.__name__!r} object has no attribute {self.name!r}")
         with one_blas_thread:
             value = vars(estimator)[self.name] = self.compute(estimator)
