@@ -135,7 +135,7 @@ class Encoder(Estimator):
 
     def _fit_distinct(self, X: Any) -> None:
         """scikit-learn's fit, to arrays or to the distinct values."""
-        super().fit(X)
+        super(Estimator, self).fit(X)  # scikit-learn's
 
     def _check_X(self, X: Any, ensure_all_finite: Any = True) -> Any:
         if isinstance(X, Coded):

@@ -27,7 +27,7 @@ from ..core.extras import required
 from ..core.loop import one_task
 from ..core.statistics import Parts, Statistics
 from ..estimator.answers import nameless, row_wise
-from ..estimator.base import must_have_rows
+from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..inputs import Check, in_blocks, open_rows, source_of
 from ..inputs.arrays import ArraySource, ArrowSource
@@ -265,7 +265,7 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
             self._must_have_target(source, y)
             if isinstance(source, ArraySource) and sample_weight is None:
                 self.__dict__.pop("statistics_", None)
-                super().fit(without_na(X), y)
+                super(Estimator, self).fit(without_na(X), y)  # scikit-learn's
             elif isinstance(source, ArraySource):
                 check = Check.of(self)
                 rows = check.array(self, X)
