@@ -448,3 +448,10 @@ def test_duplicated_columns_take_no_longer(family, criterion, columns, monkeypat
 @parametrize_with_checks([gam("binomial", alpha=0.1)])
 def test_sklearn_checks(estimator, check):
     check(estimator)
+
+
+def test_no_iterations_are_none():
+    X, y, _ = targets("poisson", 50)
+    with pytest.warns(ConvergenceWarning):
+        model = gam("poisson", max_iter=0).fit(X, y)
+    assert model.n_iter_ == len(model.trace_) == 0

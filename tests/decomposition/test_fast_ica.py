@@ -111,6 +111,8 @@ def test_refusals():
     X = sources() @ MIXING.T
     with pytest.raises(ValueError, match="algorithm='parallel'"):
         FastICA(algorithm="deflation", solver="quasi-newton").fit(X)
+    with pytest.raises(ValueError, match="alpha must be in"):  # before the data is read
+        FastICA(fun_args={"alpha": 5.0}).fit(np.full_like(X, np.nan))
     with pytest.raises(ValueError, match=r"alpha must be in \[1,2\]"):
         FastICA(fun_args={"alpha": 3.0}).fit(X)
     with pytest.raises(ValueError, match="w_init has invalid shape"):

@@ -7,6 +7,7 @@ import pytest
 import scipy.sparse as sp
 from scipy.special import logsumexp
 from scipy.stats import multivariate_normal, poisson
+from sklearn.exceptions import ConvergenceWarning
 
 import suffice
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
@@ -306,3 +307,20 @@ def test_partial_fit_refuses_what_is_hidden():
         model.partial_fit(with_holes(REAL), Y)
     with pytest.raises(ValueError, match="this fit iterated"):
         fit(model, REAL, hidden(Y)).partial_fit(REAL, Y)
+
+
+def test_the_first_batch_may_lack_classes_that_are_named():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    model = ClassConditional("diag").partial_fit(X[y < 2], y[y < 2], classes=[0, 1, 2])
+    assert model.classes_.tolist() == [0, 1, 2]
+    whole = ClassConditional("diag").fit(np.concatenate([X[y < 2], X]), np.concatenate([y[y < 2], y]))
+    np.testing.assert_allclose(model.partial_fit(X, y).predict_proba(X), whole.predict_proba(X))
+
+
+def test_without_iterations_the_start_is_published():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(60, 3)), np.arange(60) % 3
+    with pytest.warns(ConvergenceWarning):
+        model = ClassConditional("diag", n_components=2, max_iter=0, random_state=0).fit(X, y)
+    assert model.n_iter_ == 0 and not hasattr(model, "class_count_")

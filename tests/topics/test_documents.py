@@ -355,3 +355,11 @@ def test_saved_with_its_type(tmp_path):
     assert back.get_params() == model.get_params()
     assert (back.transform(TEXTS) != model.transform(TEXTS)).nnz == 0
     assert isinstance(back.model_, Vocabulary) and isinstance(back.statistics_, WordCounts)
+
+
+@pytest.mark.parametrize("cls", [CountVectorizer, TfidfVectorizer])
+def test_a_fixed_vocabulary_with_capitals(cls):
+    vectorizer = cls(vocabulary=["Cat", "dog"])
+    with pytest.warns(UserWarning, match="Upper case"):
+        vectorizer.fit(["the Cat sat", "a dog"])
+    assert vectorizer.fixed_vocabulary_

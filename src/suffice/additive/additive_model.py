@@ -364,7 +364,9 @@ class _Additive(Iterative):
         scale = model.basis.scale
         with np.errstate(over="ignore"):
             alpha = model.alpha * scale * scale * scale
-        out = {"intercept_": model.intercept, "alpha_": alpha, "n_iter_": max(1, progress.n_iter)}
+        out = {"intercept_": model.intercept, "alpha_": alpha}
+        if not progress.stopped_because:
+            out["n_iter_"] = max(1, progress.n_iter)
         if model.covariance is not None:
             out |= {"edf_": model.freedom, "p_values_": model.p_values, "scale_": model.scale}
         return out

@@ -362,16 +362,18 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         self.solver = solver
         self.checkpoint = checkpoint
 
-    def _solve(self, data: Partitions) -> Progress:
-        alpha = (self.fun_args or {}).get("alpha", 1.0)
-        if not 1.0 <= alpha <= 2.0:
+    def _check_options(self) -> None:
+        if not 1.0 <= (self.fun_args or {}).get("alpha", 1.0) <= 2.0:
             raise ValueError(f"alpha must be in [1,2]; got fun_args={self.fun_args}.")
-        one_by_one, newton = self.algorithm == "deflation", self.solver == "quasi-newton"
-        if newton and (one_by_one or callable(self.fun)):
+        if self.solver == "quasi-newton" and (self.algorithm == "deflation" or callable(self.fun)):
             raise ValueError(
                 "solver='quasi-newton' computes all components at once, with a contrast that is named: use "
                 "algorithm='parallel' and fun='logcosh', 'exp' or 'cube'."
             )
+
+    def _solve(self, data: Partitions) -> Progress:
+        alpha = (self.fun_args or {}).get("alpha", 1.0)
+        one_by_one, newton = self.algorithm == "deflation", self.solver == "quasi-newton"
         s = data.fold(_of_all)
         must_have_rows(s.weight)
         if callable(self.fun) and s.weight != data.fold(_count)[0]:

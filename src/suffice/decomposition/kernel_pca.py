@@ -310,6 +310,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         if self.remove_zero_eig or self.n_components is None:
             positive = model.values > 0
             model = model.replace(values=model.values[positive], vectors=model.vectors[:, positive])
+        if self.fit_inverse_transform:
+            self._learn_inverse(model, block)
         return Progress(model)
 
     def _of_landmarks(self, data: Partitions) -> Progress:
@@ -330,12 +332,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             points = model.landmarks.columns.points
         return {"eigenvalues_": values, "eigenvectors_": vectors, "X_fit_": points}
 
-    def _finish(self, progress: Progress, data: Partitions) -> None:
-        if self.fit_inverse_transform:
-            self._learn_inverse(data.gather(INSTEAD))
-
-    def _learn_inverse(self, block: Any) -> None:
-        rows = map_rows(self.model_.project, block.X)
+    def _learn_inverse(self, model: KernelAxes, block: Any) -> None:
+        rows = map_rows(model.project, block.X)
         root = np.sqrt(block.weight)[:, None]
         K = root * self._kernel()(rows) * root.T + self.alpha * np.eye(len(rows))
         self.dual_coef_ = root * solve(K, root * block.X, assume_a="pos")

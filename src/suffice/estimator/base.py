@@ -203,7 +203,8 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         fitted |= {**self._fitted(progress), **more}  # which may refuse: then nothing is set
         derived = [name for name in vars(self) if isinstance(vars(type(self)).get(name), Derived)]
         for name in (*derived, *COURSE, "statistics_"):  # of the fit before
-            self.__dict__.pop(name, None)
+            if name != "n_iter_":  # which `partial_fit` leaves, as in scikit-learn
+                self.__dict__.pop(name, None)
         self.__dict__.update(fitted)
         ended = progress.stopped_because in ("", "tolerance", "callback")
         if not ended and (message := self._unconverged(progress)):

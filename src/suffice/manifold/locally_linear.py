@@ -298,14 +298,14 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         values, vectors = self._smallest(conditions, np.sqrt(weight)[row], np.sqrt(weight))
         self.nbrs_ = search
         self.reconstruction_error_ = float(values.sum())
-        self.embedding_ = np.empty((len(block), self.n_components))
+        self.embedding_ = np.full((len(block), self.n_components), np.nan)
         self.embedding_[block.weight > 0] = vectors[number]
         return Progress(start.replace(embedding=vectors))
 
     def _finish(self, progress: Progress, data: Partitions) -> None:
-        block = data.gather(INSTEAD)
-        rest = block.weight == 0
-        self.embedding_[rest] = self._places(block.X[rest])
+        rest = np.isnan(self.embedding_[:, 0])  # rows of weight zero
+        if rest.any():
+            self.embedding_[rest] = self._places(data.gather(INSTEAD).X[rest])
 
     def _conditions(self, start: Reconstruction, index: np.ndarray) -> tuple[Any, np.ndarray]:
         """Conditions on the places, of which squares are summed, as rows of a sparse matrix; and whose each

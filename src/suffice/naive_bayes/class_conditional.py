@@ -310,6 +310,8 @@ class ClassConditional(GenerativeClassifier, Iterative):
         return PartlyLabelled(**start.fields(), unlabelled=marker)
 
     def _solve(self, data: Partitions, classes: Any = None) -> Progress:
+        if classes is not None:  # of `partial_fit`, which takes what one pass can sum
+            return super()._solve(data, classes)
         look = data.fold(_look)
         start = self._start(data, look.classes.values[0])
         if not self._is_hidden(start, look):
@@ -381,8 +383,12 @@ class ClassConditional(GenerativeClassifier, Iterative):
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model, s = progress.model, progress.statistics
-        fitted = {"classes_": model.classes, "class_prior_": model.prior, "class_count_": s.weight}
-        return fitted if progress.trace else fitted | {"n_iter_": 1}
+        fitted: dict[str, Any] = {"classes_": model.classes, "class_prior_": model.prior}
+        if s is not None:  # None if max_iter is 0
+            fitted["class_count_"] = s.weight
+        if not progress.stopped_because:
+            fitted["n_iter_"] = max(1, progress.n_iter)
+        return fitted
 
     @property
     def coef_(self) -> np.ndarray:

@@ -408,7 +408,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         return Vocabulary(_strings(()), options, self.min_df, self.max_df, self.max_features)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {"vocabulary_": progress.model.place, "fixed_vocabulary_": progress.statistics is None}
+        return {"vocabulary_": progress.model.place, "fixed_vocabulary_": self.vocabulary is not None}
 
     @row_wise
     def transform(self, raw_documents: Any) -> Any:
