@@ -75,7 +75,9 @@ class Watch:
                 if self.report is not None:
                     self.report(progress)
                 saves.offer(progress)
-        return progress if progress.stopped_because else progress.replace(stopped_because=self.limited_by)
+        if progress.stopped_because:
+            return progress
+        return progress.replace(stopped_because=self.limited_by or "max_iter")
 
     @contextmanager
     def recorded(self, progress: P) -> Iterator[tuple[P, Callable[[P], bool]]]:
