@@ -130,6 +130,19 @@ def test_choices_that_are_refused():
         choose_k(KMeans(), csr_array(X), [1, 2], criterion="gap")
 
 
+@pytest.mark.parametrize(
+    ("metric", "kind", "message"),
+    [
+        ("euclidian", ValueError, "metric='euclidian'.*Unknown Distance Metric"),
+        (lambda a: 1.0, TypeError, "metric=<function.*1 positional argument"),
+        (lambda a, b: "far", ValueError, "metric=<function.*'far'"),
+    ],
+)
+def test_metrics_that_measure_no_distance(metric, kind, message):
+    with pytest.raises(kind, match=f"{message}.*or a function of two rows that returns a number"):
+        DivisiveClustering(2, metric=metric).fit(X[:20])
+
+
 def test_definitions_of_a_cluster():
     D = cdist(X[:20], X[:20])
     off = D[~np.eye(20, dtype=bool)].reshape(20, 19)

@@ -252,6 +252,35 @@ def test_what_is_refused():
         KBinsDiscretizer(2).fit(np.array([[0.0, 5.0], [1.0, 5.0]]))
 
 
+@pytest.mark.parametrize(
+    ("X", "how", "message"),
+    [
+        ([["a", np.nan], ["b", pd.NA]], {}, "row 1, column 1.*missing_values=nan.*missing_values=pandas.NA"),
+        (
+            [["a", pd.NA], ["b", "x"]],
+            {"missing_values": None},
+            "missing_values=None.*missing_values=pandas.NA",
+        ),
+        ([[1.0, 2.0], [3.0, np.nan]], {"missing_values": None}, "row 1, column 1.*missing_values=numpy.nan"),
+        (
+            sp.csr_array([[1.0, np.nan]]),
+            {"missing_values": -1},
+            "missing_values=-1.*missing_values=numpy.nan",
+        ),
+    ],
+)
+def test_imputer_names_values_that_are_not_marked(X, how, message):
+    X = np.array(X, dtype=object) if isinstance(X, list) else X
+    imputer = SimpleImputer(strategy="most_frequent", **how)
+    with pytest.raises(ValueError, match=f"Input X contains NaN.*{message}"):
+        imputer.fit(X)
+    numbers = SimpleImputer(strategy="most_frequent", missing_values=-1).fit([[1.0, -1.0], [2.0, 3.0]])
+    with pytest.raises(ValueError, match=r"row 0, column 1.*missing_values=-1"):
+        numbers.transform([[1.0, np.nan]])
+    with pytest.raises(TypeError, match=r"has <NA> .* in row 0, column 0: .*numpy.where"):
+        SimpleImputer().fit(np.array([[pd.NA, 1.0]], dtype=object))
+
+
 @since("1.7", "introduced quantile_method")
 @pytest.mark.parametrize("method", METHODS)
 def test_bins_by_each_method_of_quantiles(method):

@@ -47,13 +47,12 @@ def distances(X: np.ndarray, points: np.ndarray, metric: Any) -> np.ndarray:
         return np.sqrt(square, out=square) if name == "euclidean" else square
     try:
         out = np.asarray(cdist(X, points, name))
-    except ValueError as error:
-        if not isinstance(name, str):
-            raise
-        raise ValueError(
-            f"metric={metric!r}: {error}. Pass a name that scipy.spatial.distance.cdist knows, or a function "
-            "of two rows."
-        ) from None
+    except (TypeError, ValueError) as error:
+        kind = TypeError if isinstance(error, TypeError) else ValueError
+        raise kind(
+            f"metric={metric!r}: {str(error).rstrip('.')}. Pass a name that scipy.spatial.distance.cdist "
+            "knows, or a function of two rows that returns a number."
+        ) from error
     if not np.isfinite(out).all():
         what = "Rows of zeros have no direction: leave them out." if name == "cosine" else "Scale the rows."
         raise ValueError(f"Distances must be finite; metric={metric!r} returns NaN or infinity. {what}")

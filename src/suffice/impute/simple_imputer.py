@@ -3,6 +3,7 @@ Rubin, "Statistical analysis with missing data", 2002, section 4.2."""
 
 from __future__ import annotations
 
+import re
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
@@ -98,6 +99,10 @@ class Filling(Model):
             modes = [v[np.argmax(c[0])] if len(v) else np.nan for v, c in pairs]
             values = np.array(modes, dtype=object if s.objects else np.float64)
         return self.replace(values=values)
+
+
+# What scikit-learn raises for NaN and NA, unless `missing_values` is NaN or NA.
+UNMARKED = re.compile("contains NaN|value of NA is ambiguous")
 
 
 def is_missing(values: np.ndarray, marker: Any) -> np.ndarray:
@@ -239,27 +244,48 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
             check_names(list(X.columns), list(X.columns))
         if self._reads_cells(X):
             cells, names = self._cells(X, reset=True), tuple(X.columns)
-            X = self._checked(cells)
+            X = self._validate_input(cells, in_fit=True)
             if all(isinstance(name, str) for name in names):
                 set_features(self, names, reset=True)
         else:
-            X = self._checked(X)
+            X = self._validate_input(X, in_fit=True)
         check, sparse = Check.of(self), sp.issparse(X)
         rows = Rows(sp.csr_array(X) if sparse else X, None, weights_of(check.name, sample_weight, X.shape[0]))
         return in_blocks(check.kept(rows)), sparse
 
-    def _checked(self, X: Any) -> Any:
+    def _validate_input(self, X: Any, in_fit: bool) -> Any:
         """Rows that scikit-learn has checked, whose errors name the value."""
         try:
-            return self._validate_input(X, in_fit=True)
+            checked = super()._validate_input(X, in_fit)
+            if checked.dtype == object:
+                is_missing(
+                    checked, self.missing_values
+                )  # which raises an error for NA if another is the marker
+            return checked
         except (TypeError, ValueError, OverflowError) as error:
             said = str(error)
-            if not CONVERSION.search(said):
+            if UNMARKED.search(said):
+                raise self._unmarked(X) from None
+            if not in_fit or not CONVERSION.search(said):
                 raise
             explain = explained_objects if get_tags(self).input_tags.string else explained
             clear = explain(error, X, "X", type(self).__name__)
             by_strategy = said.startswith("Cannot use")
             raise (ValueError(f"{said}. {clear}") if by_strategy else clear) from None
+
+    def _unmarked(self, X: Any) -> ValueError:
+        """The error for NaN or NA that `missing_values` does not mark."""
+        place, marker = "", "numpy.nan"
+        if not sp.issparse(X):
+            cells = objects_of(X) if hasattr(X, "columns") else np.asarray(X, dtype=object)
+            holes = np.argwhere(missing(cells.ravel()).reshape(cells.shape)).tolist()
+            of_na = [(n, d) for n, d in holes if type(cells[n, d]).__name__ == "NAType"]
+            place = " in row {}, column {}".format(*(of_na or holes)[0])
+            marker = "pandas.NA" if of_na else marker
+        return ValueError(
+            f"Input X contains NaN{place}, which missing_values={self.missing_values!r} does not mark: set "
+            f"missing_values={marker}."
+        )
 
     def _is_table_of_nulls(self, X: Any) -> bool:
         """Whether X is a DataFrame in which None, NaN and NA are all missing, as in other tables."""

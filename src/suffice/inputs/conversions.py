@@ -70,7 +70,10 @@ def explained(
                 "pandas.read_csv(..., decimal=',')"
             )
         elif _is_missing(value):
-            remedy = "fill missing values, or leave the rows out"
+            remedy = (
+                "fill missing values, leave the rows out, or write NaN for estimators that take it, e.g. "
+                "numpy.where(pandas.isna(X), numpy.nan, X).astype(float)"
+            )
         elif what == "y":
             remedy += "; if these are classes, use a classifier"
         said = (
