@@ -3,6 +3,8 @@ pandas and Polars, give one model, which predicts for each of them."""
 
 from __future__ import annotations
 
+import warnings
+
 import numpy as np
 import pandas as pd
 import polars as pl
@@ -10,6 +12,7 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 from sklearn.base import clone
+from sklearn.exceptions import ConvergenceWarning
 
 import suffice
 from suffice.ensemble import (
@@ -21,10 +24,13 @@ from suffice.ensemble import (
     HistGradientBoostingRegressor,
     RandomForestClassifier,
 )
+from suffice.inputs import parquet
+from suffice.inputs.parquet import with_small_dictionaries
 from suffice.mixture import MixedMixture
-from suffice.model_selection import GridSearch
-from suffice.naive_bayes import CategoricalNB, MixedNB
+from suffice.model_selection import GridSearch, train_test_split
+from suffice.naive_bayes import CategoricalNB, GaussianNB, MixedNB
 from suffice.preprocessing import OneHotEncoder, OrdinalEncoder, TargetEncoder
+from suffice.sequence import HiddenMarkovModel
 from suffice.tree import DecisionTreeClassifier, MultiwayTreeClassifier
 
 from ._common import spark_frame
@@ -227,6 +233,49 @@ def test_dictionaries_of_unlike_types(folder, tmp_path):
     model = HistGradientBoostingClassifier(max_iter=3).fit(scan)
     expected = HistGradientBoostingClassifier(max_iter=3).fit(table[["kind"]], table["y"])
     np.testing.assert_array_equal(model.predict_proba(scan), expected.predict_proba(table[["kind"]]))
+
+
+def test_strings_of_parquet_are_read_as_codes(tmp_path, monkeypatch):
+    """If the dictionary of a file is small; with filters, sequences and selections, the bits are those of
+    strings."""
+    rng = np.random.default_rng(0)
+    table = pa.table(
+        {
+            "few": pa.array([f"v{k}" if k else None for k in rng.integers(0, 7, 5000)]),
+            "many": [rng.bytes(20).hex() for _ in range(5000)],
+            "user": np.repeat([f"u{k}" for k in range(500)], 10),
+            "step": np.tile([f"s{k}" for k in range(10)][::-1], 500),
+            "x": rng.normal(size=5000),
+        }
+    )
+    pq.write_table(table.slice(0, 2000), tmp_path / "0.parquet", row_group_size=700)
+    pq.write_table(
+        table.slice(2000).cast(table.schema.set(3, pa.field("step", pa.large_string()))),
+        tmp_path / "1.parquet",
+    )
+    scan = suffice.scan_parquet(tmp_path)
+    filtered = suffice.scan_parquet(tmp_path, filters=[("few", "!=", "v3")])
+
+    def fitted():
+        part, _ = train_test_split(suffice.rows(scan, features=["few", "step"]), random_state=0)
+        encoders = [OneHotEncoder().fit(t) for t in (part, suffice.rows(filtered, features=["few", "user"]))]
+        steps = suffice.sequences(scan, sequence="user", order="step", features=["x"])
+        chain = HiddenMarkovModel(2, max_iter=2, tol=0.0, random_state=0).fit(steps)
+        classes = GaussianNB().fit(suffice.rows(scan, features=["x"], target="step"))
+        counts = [c.tolist() for e in encoders for c in e.statistics_.categories.count]
+        return counts, chain.trace_.tolist(), classes.classes_.tolist(), classes.theta_.tolist()
+
+    pq.write_table(table, tmp_path / "all.parquet")
+    assert with_small_dictionaries(suffice.scan_parquet(tmp_path / "all.parquet"), table.column_names) == [
+        "few",
+        "user",
+        "step",
+    ]
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore", ConvergenceWarning)
+        codes = fitted()
+        monkeypatch.setattr(parquet, "with_small_dictionaries", lambda *args: [])
+        assert fitted() == codes
 
 
 def test_an_object_column_of_numbers_is_no_category():
