@@ -26,7 +26,7 @@ _HOMES = {
     "show_versions": "suffice.core.versions",
     "sparse": "suffice.inputs.tables",
     "task_timeout": "suffice.engines.timeout",
-    "threads": "suffice.engines.threads",
+    "threads": "suffice.core.threads",
 }
 _MODULES = (
     "additive",

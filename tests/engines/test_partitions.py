@@ -57,6 +57,29 @@ def check(data):
     assert np.concatenate([block.X for block in blocks]).tobytes() == expected_rows.X.tobytes()
 
 
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_maps_for_many_passes(in_memory):
+    """A prepared map is computed once in memory, and else in each pass."""
+    blocks = [COLUMNS.block(CHECK, n, block) for n, block in enumerate(BLOCKS)]
+    data, calls = LocalPartitions(tuple(blocks) if in_memory else blocks), []
+
+    def scaled(factor, block):
+        calls.append(block)
+        return block.replace(X=factor * block.X)
+
+    mapped = data.map(doubled)
+    for verb, once in ((data.prepared, in_memory), (data.in_each_pass, False)):
+        found = verb(scaled, 2.0)
+        calls.clear()
+        assert found.fold(sums).tobytes() == mapped.fold(sums).tobytes()
+        assert once == (not calls)
+        by_key, expected = (part.fold_by_key(by_label, 3.0, n_keys=3, shards=2) for part in (found, mapped))
+        assert by_key.take([2, 0, 1]).tobytes() == expected.take([2, 0, 1]).tobytes()
+        assert found.map(doubled).fold(sums).tobytes() == mapped.map(doubled).fold(sums).tobytes()
+        for ours, theirs in zip(found.batches(), mapped.batches(), strict=True):
+            assert ours.X.tobytes() == theirs.X.tobytes()
+
+
 def _halved(shard):
     return shard.replace(values=shard.values / 2)
 

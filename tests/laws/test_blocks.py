@@ -10,10 +10,10 @@ from sklearn.base import clone
 
 import suffice
 from suffice.core.blocks import Rows
+from suffice.core.threads import n_threads
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
 from suffice.engines import local
 from suffice.engines.local import LocalPartitions
-from suffice.engines.threads import n_threads
 from suffice.estimator.base import OnePass
 from suffice.statistics import moments
 

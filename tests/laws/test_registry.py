@@ -106,7 +106,7 @@ def test_every_engine_is_tried():
         assert engine.__name__.endswith("Partitions")
         assert module == "local" or (folder / f"test_{module}.py").exists(), engine
     for module in engine_modules():
-        here = module in ("local", "shards", "disk_sums", "stores", "threads")  # the others serve the first
+        here = module in ("local", "shards", "disk_sums", "stores")  # the others serve the first
         assert here or list(folder.glob(f"test_{module}*.py")), module
 
 

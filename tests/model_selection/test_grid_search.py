@@ -23,8 +23,8 @@ from suffice.cluster import KMeans
 from suffice.core import blocks
 from suffice.core.blocks import Rows, Sequences
 from suffice.core.randomness import Purpose
+from suffice.core.threads import n_threads
 from suffice.decomposition import PCA
-from suffice.engines.threads import n_threads
 from suffice.fitting import shared
 from suffice.fitting.shared import Failure, Sharing, divide
 from suffice.inputs import Check, open_rows

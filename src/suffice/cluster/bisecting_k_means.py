@@ -24,7 +24,7 @@ from ..fitting.seeding import SEEDINGS
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..statistics import describe
 from .k_means import Centers, NearestCenters, initial_centers, lloyd, warn_of_fewer
-from .parts import Within
+from .parts import within
 
 
 @dataclass(frozen=True, eq=False)
@@ -250,7 +250,7 @@ class BisectingKMeans(NearestCenters):
             if size[leaf] < 0:
                 break
             node = int(tree.leaves[leaf])
-            part: Any = Within(data, tree, leaf) if labelled is None else Within(labelled, None, node)
+            part = within(data, tree, leaf) if labelled is None else within(labelled, None, node)
             centers = lloyd(self._starts(part, random), part, tol, self.max_iter).model.center
             if labelled is not None:
                 labelled = labelled.map(_descended, node, len(tree.center), centers)

@@ -24,7 +24,7 @@ from ..statistics import describe
 from .k_centroids import Range
 from .k_means import Centers, KMeans, all_centers
 from .measures import diameter
-from .parts import Reference
+from .parts import reference
 from .x_means import spherical_bic
 
 CRITERIA = ("elbow", "gap", "diameter", "bic")
@@ -163,9 +163,9 @@ def _by_gap(
     sharing = Sharing(data, 1, (undivided, ()), features=len(box.low), check=None)
 
     def log_inertia(b: int) -> np.ndarray:
-        reference = Reference(sharing.view(), box.low, box.high, (int(seeds[0]), b))
-        scale = float(reference.fold(describe).features.variance.mean())
-        runs = all_centers(reference, ks, estimator, estimator.tol * scale, seeds)
+        drawn = reference(sharing.view(), box.low, box.high, (int(seeds[0]), b))
+        scale = float(drawn.fold(describe).features.variance.mean())
+        runs = all_centers(drawn, ks, estimator, estimator.tol * scale, seeds)
         return np.log(np.maximum([s.inertia for _, s in runs], tiny))
 
     logs = sharing.together([partial(log_inertia, b) for b in range(n_references)], forgive=False)

@@ -1,12 +1,8 @@
-"""Data as a pass sees it: the rows of one cluster, or reference rows drawn inside the pass.
-
-Each has `fold`, so that seeding and Lloyd's algorithm run on it as on partitions.
-"""
+"""Data as a pass sees it: the rows of one cluster, or reference rows drawn inside the pass."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -17,34 +13,15 @@ from ..core.partitions import Partitions
 from ..core.randomness import Purpose
 
 
-@dataclass(frozen=True)
-class Within:
+def by_label(data: Partitions, model: Any) -> Callable[[int], Partitions]:
+    """The rows of each label, by the `nearest` of a model."""
+    labelled = data.prepared(_labels_as_targets, model)
+    return lambda label: within(labelled, None, label)
+
+
+def within(data: Partitions, model: Any, label: int) -> Partitions:
     """The rows that a model gives a label. Without a model, the targets of the blocks are the labels."""
-
-    data: Partitions
-    model: Any  # with `nearest`
-    label: int
-
-    @classmethod
-    def parts(cls, data: Partitions, model: Any) -> Callable[[int], Within]:
-        """The part of each label. Rows in memory are labelled once, and others in each pass.
-
-        Either way the parts of blocks that a pass sums at a time are the same, and so are the bits.
-        """
-        if data.in_memory:
-            data, model = data.map(_labels_as_targets, model), None
-        return lambda label: cls(data, model, label)
-
-    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
-        return self.data.fold(_within, self.model, self.label, f, shared)
-
-    def gather(self, instead: str) -> Any:
-        """The rows in memory. `instead` is the advice of the error if they are too many."""
-        return _labelled(self.model, self.label, self.data.gather(instead))
-
-
-def _within(model: Any, label: int, f: Callable[..., Any], shared: tuple[Any, ...], block: Any) -> Any:
-    return f(*shared, _labelled(model, label, block))
+    return data.in_each_pass(_labelled, model, label)
 
 
 def _labels_as_targets(model: Any, block: Any) -> Any:
@@ -63,18 +40,10 @@ def _labelled(model: Any, label: int, block: Any) -> Any:
     return block.replace(X=X, y=None, weight=block.weight[member])
 
 
-@dataclass(frozen=True)
-class Reference:
+def reference(data: Partitions, low: np.ndarray, high: np.ndarray, seed: tuple[int, ...]) -> Partitions:
     """As many rows as the data has, uniform in a box. The numbers of a row are hashes of the row it replaces,
     so that they are the same in each pass, for any order and any blocks."""
-
-    data: Partitions
-    low: np.ndarray
-    high: np.ndarray
-    seed: tuple[int, ...]
-
-    def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
-        return self.data.fold(_reference, self.low, self.high, self.seed, f, shared)
+    return data.in_each_pass(_reference, low, high, seed)
 
 
 def reference_rows(X: np.ndarray, low: np.ndarray, high: np.ndarray, seed: tuple[int, ...]) -> np.ndarray:
@@ -82,5 +51,5 @@ def reference_rows(X: np.ndarray, low: np.ndarray, high: np.ndarray, seed: tuple
     return low + np.stack(u, axis=1) * (high - low)
 
 
-def _reference(low: Any, high: Any, seed: Any, f: Callable[..., Any], shared: Any, block: Any) -> Any:
-    return f(*shared, block.replace(X=reference_rows(block.X, low, high, seed)))
+def _reference(low: np.ndarray, high: np.ndarray, seed: tuple[int, ...], block: Any) -> Any:
+    return block.replace(X=reference_rows(block.X, low, high, seed))

@@ -18,7 +18,7 @@ from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.seeding import SEEDINGS
 from ..inputs import open_rows, source_of
 from .k_means import Centers, ClusterSums, NearestCenters, all_centers, lloyd
-from .parts import Within
+from .parts import by_label
 
 # Numbers of parts into which a cluster may be split; those of a group share passes. Two are not enough:
 # by two halves of the corners of a square, a row gains log(2) by the variance and loses it by the weights.
@@ -226,7 +226,7 @@ class XMeans(NearestCenters):
         while True:
             self.n_iter_ += 1
             centers: list[np.ndarray] = []
-            part = Within.parts(data, model)
+            part = by_label(data, model)
             for k in range(len(model.center)):
                 spare = self.max_clusters - len(model.center) - sum(len(c) - 1 for c in centers)
                 centers.append(split(part(k), k, spare + 1))

@@ -167,7 +167,7 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
             )
         self._validate_params()
         reader = self._fit_table(X, source)
-        return source.read_by(reader) if source.table is not None or not source.in_memory else reader.rows(X)
+        return reader.rows(X) if source.is_plain else source.read_by(reader)
 
     def _fit_table(self, X: Any, source: TableSource) -> Reader:
         """Fit to a table, and return the reader of its transformed rows."""

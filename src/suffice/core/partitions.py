@@ -6,12 +6,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
+from dataclasses import dataclass
 from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from .blocks import stack
+from .blocks import Block, stack
 from .cost import afford
 from .progress import stage
 from .statistics import tree_sum
@@ -55,8 +56,21 @@ class Partitions(ABC):
         """
 
     @abstractmethod
+    def on_driver(self, block: Block) -> Partitions:
+        """Partitions of the examples of one block of this process, e.g. of a sample of the rows."""
+
+    @abstractmethod
     def batches(self) -> Iterator[Any]:
         """Iterate over the blocks in this process, with few of them in memory at a time."""
+
+    def in_each_pass(self, f: Callable[..., Any], *shared: object) -> Partitions:
+        """Partitions of `f(*shared, block)`, which each pass computes again from the pieces that it sums."""
+        return InEachPass(self, f, shared)
+
+    def prepared(self, f: Callable[..., Any], *shared: object) -> Partitions:
+        """Partitions of `f(*shared, block)` for many passes: computed once if the blocks are in the memory of
+        this process, else in each pass."""
+        return self.map(f, *shared) if self.in_memory else self.in_each_pass(f, *shared)
 
     def persisted(self) -> Partitions:
         """The same partitions, with blocks that are computed once and not in each pass."""
@@ -76,6 +90,36 @@ class Partitions(ABC):
         if instead is not None:
             afford(float(self.fold(_gathered_bytes)[0]), "the rows, all in one place,", instead)
         return stack(self.fold(_as_tuple))
+
+
+@dataclass(frozen=True)
+class InEachPass(Partitions):
+    """Partitions of `f(*shared, block)`, which each pass computes again."""
+
+    data: Partitions
+    f: Callable[..., Any]
+    shared: tuple[Any, ...]
+
+    def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
+        return self.data.map(_composed, self.f, self.shared, f, shared)
+
+    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
+        return self.data.fold(_composed, self.f, self.shared, f, shared)
+
+    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Any:
+        return self.data.fold_by_key(_composed, self.f, self.shared, f, shared, n_keys=n_keys, shards=shards)
+
+    def on_driver(self, block: Block) -> Partitions:
+        return self.data.on_driver(block)
+
+    def batches(self) -> Iterator[Any]:
+        return (self.f(*self.shared, block) for block in self.data.batches())
+
+
+def _composed(
+    f: Callable[..., Any], shared: tuple[Any, ...], g: Callable[..., Any], more: Any, block: Any
+) -> Any:
+    return g(*more, f(*shared, block))
 
 
 def after_steps(steps: Iterable[tuple[Callable[..., Any], tuple[Any, ...]]], block: Any) -> Any:

@@ -376,7 +376,7 @@ class BayesDecision(Storable, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
                 "e.g. by expected_risk."
             )
         source = source_of(X)
-        if not hasattr(self.estimator_, "takes") and source.in_memory and source.table is None:
+        if not hasattr(self.estimator_, "takes") and source.is_plain:
             # A pipeline, or of another library: it knows its rows.
             labels = np.asarray(y)
             weight = np.ones(len(labels)) if sample_weight is None else np.asarray(sample_weight, np.float64)

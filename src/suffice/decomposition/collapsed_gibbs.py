@@ -32,8 +32,9 @@ from ..core.randomness import Purpose, generator
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..core.storage import StorageError
+from ..core.threads import in_order
 from ..core.values import Value
-from ..inputs import in_memory, in_order
+from ..inputs import in_memory
 
 # Words that are worth a visit of a block to a part of the vocabulary.
 VISIT_WORDS = 1 << 16

@@ -26,6 +26,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
+from ..core.threads import in_order
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Guarantee
@@ -43,7 +44,7 @@ from ..estimator.parameters import (
     check_parameters,
 )
 from ..families.priors import Dirichlet
-from ..inputs import in_memory, in_order, map_rows, open_rows, read_rows
+from ..inputs import in_memory, map_rows, open_rows, read_rows
 from ..inputs.validation import must_be_sound
 from .collapsed_gibbs import as_prior, gibbs, log_joint
 

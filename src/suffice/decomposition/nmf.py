@@ -28,13 +28,14 @@ from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.shapes import must_index
 from ..core.statistics import Statistics
+from ..core.threads import in_order
 from ..estimator.answers import is_float32, row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions
 from ..fitting.em import SLACK
 from ..fitting.linear_algebra import columns_apart, columns_together, times, transposed_times
 from ..fitting.non_negative import RULES, Penalty, RowProblem, Rule
-from ..inputs import in_order, map_rows, open_rows, read_rows, source_of
+from ..inputs import map_rows, open_rows, read_rows, source_of
 from .nmf_start import FirstLook, RowFactors, by_singular_axes, checked_factor, numbered, random_rows
 
 # Rows whose products with a factor stay in the cache.

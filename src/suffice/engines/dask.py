@@ -28,12 +28,12 @@ from distributed.protocol import pickle
 from distributed.scheduler import heartbeat_interval
 
 from ..core.blas import one_blas_thread
-from ..core.blocks import power_of_two
+from ..core.blocks import Block, power_of_two
 from ..core.partitions import Partitions, fold_blocks
 from ..core.progress import counted, one_pass
 from ..core.statistics import add, tree_sum
 from ..core.values import Value
-from .local import LocalPartitions, on_driver
+from .local import LocalPartitions, fold_by_key_on_driver, in_blocks
 from .shards import Shards
 from .timeout import blocks_of, in_order, seconds
 
@@ -91,7 +91,10 @@ class DaskPartitions(Partitions):
         return deepcopy(total)
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
-        return on_driver(self, f, shared, n_keys, shards)
+        return fold_by_key_on_driver(self, f, shared, n_keys, shards)
+
+    def on_driver(self, block: Block) -> LocalPartitions:
+        return in_blocks(block)
 
     def batches(self) -> Iterator[Any]:
         with explain_killed_workers():

@@ -10,10 +10,10 @@ import numpy as np
 
 from ..core.cost import free_memory
 from ..core.statistics import tree_sum
+from ..core.threads import in_order
 from ..core.values import nbytes
 from .shards import Shard, SumsByKey
 from .stores import OnDisk
-from .threads import in_order
 
 # Sums larger than this go to a temporary file; None takes a part of the memory that is free, since there
 # are as many sums as levels of the tree. The bits are the same for any.

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import pairwise
 from queue import Empty, SimpleQueue
 from typing import Any, ClassVar
 
@@ -17,12 +18,10 @@ from ..core.cost import return_freed_memory
 from ..core.partitions import Partitions, after_steps, by_threads, fold_blocks, in_any_order
 from ..core.progress import one_pass, rows_of
 from ..core.statistics import tree_sum
+from ..core.threads import in_order
 from .disk_sums import add_by_key
 from .shards import Shards, SumsByKey, shard_starts, sums_by_key
 from .stores import Automatic, OnDisk
-from .threads import in_order
-
-ONE_PIECE = 64  # rows that are one piece, whatever they are
 
 
 @dataclass(frozen=True)
@@ -99,8 +98,21 @@ class LocalPartitions(Partitions):
         with one_pass(f, self.blocks) as count:
             return _shards(in_order(task, self.blocks), n_keys, shards)
 
+    def fold_each(
+        self, shards: Shards, data: Partitions, f: Callable[..., Any], shared: tuple[Any, ...], finish: Any
+    ) -> StoredPartitions:
+        """See `Shards.fold_each`. One shard is in memory at a time."""
+        store = OnDisk()
+        for number, ends in enumerate(pairwise(shards.starts.tolist())):
+            total = data.fold(f, *shared, *ends)
+            store.put(number, finish(shards, total, self.block(number)))
+        return StoredPartitions(store)
+
     def new_store(self) -> Automatic | None:
         return Automatic(iterates=True)
+
+    def on_driver(self, block: Block) -> LocalPartitions:
+        return in_blocks(block)
 
     def batches(self) -> Iterator[Any]:
         with one_pass(self.batches, self.blocks) as count:
@@ -116,7 +128,12 @@ class LocalPartitions(Partitions):
         return self.blocks[number]  # type: ignore[index]
 
 
-def on_driver(
+def in_blocks(block: Block) -> LocalPartitions:
+    """Partitions of the examples of one block of this process."""
+    return LocalPartitions(cut(block))
+
+
+def fold_by_key_on_driver(
     data: Partitions, f: Callable[..., Any], shared: tuple[Any, ...], n_keys: int, shards: int
 ) -> Shards:
     """`fold_by_key` on the driver, for clusters whose tasks cannot read the blocks of others."""
@@ -187,22 +204,4 @@ def partition(X: Any, y: Any = None, weight: Any = None) -> LocalPartitions:
     array([6., 9.])
     """
     weight = None if weight is None else np.array(weight, dtype=np.float64)
-    return LocalPartitions(cut(Rows(np.asarray(X), y, weight)))
-
-
-def map_rows(f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
-    """f of rows in memory, in threads and in pieces that fit in the cache, for predictions."""
-    return map_block(lambda piece: f(piece.X), Rows(X))
-
-
-def map_block(f: Callable[[Any], np.ndarray], block: Block) -> np.ndarray:
-    """f of the examples of a block in memory, in threads and in pieces, concatenated."""
-    if block.X.shape[0] <= ONE_PIECE:
-        with one_blas_thread, one_pass(f, block) as count:
-            count(len(block))
-            return f(block if len(block.index) > 1 else block.piece(0, len(block), 0))  # if not a piece yet
-
-    def of_part(part: Block) -> np.ndarray:
-        return np.concatenate([f(piece) for piece in part.pieces(0)] or [f(part.piece(0, 0, 0))])
-
-    return np.concatenate(list(LocalPartitions(cut(block)).map(of_part).blocks))
+    return in_blocks(Rows(np.asarray(X), y, weight))

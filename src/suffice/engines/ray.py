@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from copy import deepcopy
 from dataclasses import dataclass
 from functools import partial
-from itertools import chain, islice
+from itertools import chain, islice, pairwise
 from typing import Any
 
 import numpy as np
@@ -15,11 +15,12 @@ import ray
 from ray.exceptions import RayTaskError
 
 from ..core.blas import one_blas_thread
-from ..core.blocks import power_of_two
+from ..core.blocks import Block, power_of_two
 from ..core.partitions import Partitions, fold_blocks
 from ..core.progress import counted, one_pass
 from ..core.statistics import add, tree_sum
 from ..core.values import nbytes
+from .local import LocalPartitions, in_blocks
 from .shards import Shards, SumsByKey, add_in_runs, shard_starts, sums_by_key
 from .timeout import blocks_of, in_order
 
@@ -86,6 +87,17 @@ class RayPartitions(Partitions):
             runs = [run for (run,) in _parts(ended_in_order(made, len(self.runs) * self.length))]
         return Shards(RayPartitions(tuple(runs)), starts)
 
+    def fold_each(
+        self, shards: Shards, data: Partitions, f: Callable[..., Any], shared: tuple[Any, ...], finish: Any
+    ) -> RayPartitions:
+        """See `Shards.fold_each`. A part of each block goes to each shard, which gathers its own and no
+        others."""
+        parts = tuple(data.map(f, *shared, *ends) for ends in pairwise(shards.starts.tolist()))
+        return self.map(_finished, finish, shards, parts)
+
+    def on_driver(self, block: Block) -> LocalPartitions:
+        return in_blocks(block)
+
     def batches(self) -> Iterator[Any]:
         with errors_as_raised():
             for run in self.runs:
@@ -94,6 +106,10 @@ class RayPartitions(Partitions):
     def block(self, number: int) -> Any:
         with errors_as_raised():
             return ray.get(self.runs[number // self.length])[number % self.length]
+
+
+def _finished(finish: Callable[..., Any], shards: Shards, parts: tuple[Partitions, ...], shard: Any) -> Any:
+    return finish(shards, tree_sum(parts[shard.index[0]].batches()), shard)
 
 
 def ended_in_order(

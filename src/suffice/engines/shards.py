@@ -10,7 +10,7 @@ from typing import Annotated, Any, TypeVar
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.blocks import PIECE_BYTES, power_of_two
+from ..core.blocks import PIECE_BYTES, Block, power_of_two
 from ..core.partitions import Partitions, in_block
 from ..core.statistics import tree_sum
 from ..core.values import Value
@@ -61,10 +61,6 @@ class Shards(Partitions):
     parts: Any  # partitions of an engine, which gives `block(number)`
     starts: np.ndarray  # (shards + 1,): shard s has the keys starts[s] to starts[s + 1]
 
-    @property
-    def local(self) -> bool:  # type: ignore[override]
-        return self.parts.local
-
     def map(self, f: Callable[..., Any], *shared: object) -> Shards:
         return Shards(self.parts.map(f, *shared), self.starts)
 
@@ -73,6 +69,16 @@ class Shards(Partitions):
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
         return self.parts.fold_by_key(f, *shared, n_keys=n_keys, shards=shards)
+
+    def fold_each(
+        self, data: Partitions, f: Callable[..., Any], *shared: object, finish: Callable[..., Any]
+    ) -> Partitions:
+        """Partitions of `finish(self, total, shard)`, one for each shard, where it is. The total is the sum
+        over the data of `f(*shared, first, end, block)`, which returns what a block has of these keys."""
+        return self.parts.fold_each(self, data, f, shared, finish)
+
+    def on_driver(self, block: Block) -> Partitions:
+        return self.parts.on_driver(block)
 
     def batches(self) -> Iterator[Any]:
         return self.parts.batches()

@@ -35,11 +35,11 @@ from pyspark.errors import PySparkException
 from pyspark.sql import DataFrame
 
 from ..core.blas import one_blas_thread
-from ..core.blocks import power_of_two
+from ..core.blocks import Block, power_of_two
 from ..core.partitions import Partitions, fold_blocks
 from ..core.statistics import tree_sum
 from ..core.values import nbytes
-from .local import on_driver
+from .local import LocalPartitions, fold_by_key_on_driver, in_blocks
 from .shards import Shards
 
 # Values travel as rows of cells: neither a row of Spark nor a message of Connect may be large.
@@ -84,7 +84,10 @@ class SparkPartitions(Partitions):
         return deepcopy(total)
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
-        return on_driver(self, f, shared, n_keys, shards)
+        return fold_by_key_on_driver(self, f, shared, n_keys, shards)
+
+    def on_driver(self, block: Block) -> LocalPartitions:
+        return in_blocks(block)
 
     def batches(self) -> Iterator[Any]:
         rows = ((row.number, row.part, memoryview(row.cell)) for row in self.frame.toLocalIterator())

@@ -25,6 +25,7 @@ from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator, key_of
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
+from ..core.threads import in_order, threads
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows, reads_partitions
 from ..estimator.guarantees import Guarantee
@@ -39,7 +40,7 @@ from ..estimator.parameters import (
 )
 from ..estimator.scores import Classifier, Regressor
 from ..fitting.shared import Sharing, undivided
-from ..inputs import Check, answers_of, in_memory, in_order, open_rows, source_of, threads
+from ..inputs import Check, answers_of, in_memory, open_rows, source_of
 from ..inputs.sources import set_features
 from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
 from ..statistics.histograms import Binned

@@ -14,12 +14,13 @@ from ..core.loop import Progress, Watch
 from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
+from ..core.threads import short_tasks
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import seed_of
 from ..estimator.scores import Classifier, Regressor
-from ..inputs import TargetDomain, answers_of, in_blocks, open_rows, read_rows, short_tasks
+from ..inputs import TargetDomain, answers_of, in_blocks, open_rows, read_rows
 from ..loops.trees import mixed
 from ..losses import Gamma, Huber, Loss, Poisson, loss_of
 from ..statistics import weights_of_classes

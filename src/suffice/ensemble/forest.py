@@ -17,9 +17,10 @@ from ..core.blocks import Rows
 from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
+from ..core.threads import in_order, n_threads, threads
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, N_JOBS, Interval, RealNotInt, StrOptions
-from ..inputs import answers_of, in_memory, in_order, n_threads, threads
+from ..inputs import answers_of, in_memory
 from ..loops.trees import mixed
 from ..statistics.histograms import Binned
 from ..tree.arrays import importances, paths

@@ -107,7 +107,7 @@ class HistBoosting(TreeBoosting):
                 raise ValueError("y_val is provided, but X_val was not provided.")
             return
         source = source_of(X_val)
-        if y_val is None and source.in_memory and source.table is None:
+        if y_val is None and source.is_plain:
             raise ValueError("X_val is provided, but y_val was not provided.")
         if self.early_stopping is False:
             raise ValueError(

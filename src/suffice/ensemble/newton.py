@@ -22,8 +22,8 @@ import numpy as np
 
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
+from ..core.threads import n_threads, short_tasks
 from ..core.values import Value
-from ..inputs import n_threads, short_tasks
 from ..loops.boosting import (
     BINS,
     COUNT_LANE,

@@ -18,16 +18,17 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from ..core.blocks import Rows
+from ..core.blocks import Block, Rows
 from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.partitions import Opened, Partitions
 from ..core.randomness import Purpose, key_of
 from ..core.statistics import Statistics
+from ..core.threads import in_order, n_threads
 from ..estimator.answers import nameless
 from ..estimator.base import Iterative, reads_partitions
 from ..estimator.storing import Storable, StoredEstimator
-from ..inputs import Check, in_memory, in_order, n_threads
+from ..inputs import Check, in_memory
 from ..loops.trees import GINI, NONE_MISSING
 from ..statistics import class_codes
 from ..statistics.bins import FeatureBins
@@ -467,6 +468,9 @@ class Passed(Opened):
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Any:
         return self.data.fold_by_key(f, *shared, n_keys=n_keys, shards=shards)
+
+    def on_driver(self, block: Block) -> Partitions:
+        return self.data.on_driver(block)
 
     def batches(self) -> Iterator[Any]:
         return self.data.batches()

@@ -31,8 +31,8 @@ import numpy as np
 from sklearn.utils import gen_batches
 
 from ..core.loop import Progress
+from ..core.threads import in_order
 from ..core.values import Value
-from ..engines.threads import in_order
 from ..kernels.base import must_be_finite
 
 WORKING = 1024  # coefficients of a working set

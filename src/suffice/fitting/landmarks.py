@@ -21,7 +21,7 @@ from ..core.hashing import row_hashes
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose
-from ..engines.local import map_rows
+from ..core.threads import map_rows
 from ..kernels import Kernel, KernelColumns
 from ..kernels.base import must_be_finite
 from .problem import LossModel

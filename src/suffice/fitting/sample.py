@@ -6,10 +6,9 @@ from typing import Any
 
 import numpy as np
 
-from ..core.blocks import cut, stack
+from ..core.blocks import stack
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
-from ..engines.local import LocalPartitions
 from .descent import Descent
 from .linear_algebra import solve_positive
 from .problem import Problem
@@ -28,7 +27,7 @@ def few_rows(data: Partitions, n_parameters: int, weight: float) -> tuple[Partit
     size = max(LEAST, ROWS_EACH * n_parameters)
     if weight < 8 * size or (n := data.fold(_length)) < 8 * size:
         return None
-    return LocalPartitions(cut(stack(data.fold(_every, n // size)))), n
+    return data.on_driver(stack(data.fold(_every, n // size))), n
 
 
 def _length(block: Any) -> int:

@@ -25,7 +25,6 @@ from ..core.partitions import Partitions
 from ..core.progress import stage
 from ..core.randomness import Purpose
 from ..core.statistics import Statistics
-from ..engines.local import partition
 from .nearest import nearest, squared_distances
 
 NOBODY = np.empty((0, 0))
@@ -144,9 +143,9 @@ def parallel(data: Partitions, K: int, seed: int, rounds: int = 5) -> np.ndarray
     for turn in range(1, rounds + 1):
         chosen = np.concatenate([chosen, data.fold(draw, many + SPARE, seed, turn, chosen).first(many)])
     weight = data.fold(nearest_weights, chosen).value
-    home = partition(chosen[weight > 0], weight=weight[weight > 0])
-    starts = [plus_plus(home, K, seed + n) for n in range(8)]
-    return min(starts, key=lambda rows: home.fold(potentials, rows[1:], rows[:1]).value[0])
+    candidates = data.on_driver(Rows(chosen[weight > 0], None, weight[weight > 0]))
+    starts = [plus_plus(candidates, K, seed + n) for n in range(8)]
+    return min(starts, key=lambda rows: candidates.fold(potentials, rows[1:], rows[:1]).value[0])
 
 
 def _enough(rows: np.ndarray, K: int) -> np.ndarray:

@@ -362,6 +362,9 @@ class View(Opened):
     def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Any:
         raise TypeError("GridSearch cannot divide a graph into folds: compare fits to graphs by hand.")
 
+    def on_driver(self, block: Block) -> Partitions:
+        return self.sharing.data.on_driver(block)
+
     def batches(self) -> Iterator[Any]:
         yield self.gather("fit one candidate at a time")
 

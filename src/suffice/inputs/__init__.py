@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import Block, Sequences, cut
+from ..core.blocks import Sequences
 from ..core.partitions import Partitions
-from ..engines.local import LocalPartitions, StoredPartitions, map_block, map_rows
-from ..engines.shards import Shard, Shards, shard_starts
-from ..engines.stores import OnDisk
-from ..engines.threads import in_order, n_threads, short_tasks, threads
+from ..core.threads import map_block, map_rows
+from ..engines.local import LocalPartitions, in_blocks
+from ..engines.shards import Shard, Shards
 from .arrays import nameless_copy
 from .checks import Check, TargetDomain
 from .containers import source_of
@@ -103,19 +102,6 @@ def in_memory(*blocks: Any) -> Partitions:
     return LocalPartitions(blocks)
 
 
-def in_file(blocks: Iterable[Any]) -> Partitions:
-    """Partitions of blocks in a temporary file of this machine, to which they are written one by one."""
-    store = OnDisk()
-    for number, block in enumerate(blocks):
-        store.put(number, block)
-    return StoredPartitions(store)
-
-
-def in_blocks(block: Block) -> Partitions:
-    """Partitions of the examples of one block of this process."""
-    return LocalPartitions(cut(block))
-
-
 __all__ = [
     "Check",
     "Shard",
@@ -125,20 +111,14 @@ __all__ = [
     "TargetDomain",
     "answers_of",
     "in_blocks",
-    "in_file",
     "in_memory",
-    "in_order",
     "map_block",
     "map_rows",
-    "n_threads",
     "nameless_copy",
     "open_edges",
     "open_rows",
     "open_sequences",
     "read_rows",
     "read_sequences",
-    "shard_starts",
-    "short_tasks",
     "source_of",
-    "threads",
 ]

@@ -14,7 +14,7 @@ from sklearn.utils import check_array, check_X_y, get_tags
 from sklearn.utils.validation import validate_data
 
 from ..core.blocks import PIECE_BYTES, missing, one_a_place
-from ..engines.threads import in_order
+from ..core.threads import in_order
 from ..losses import Domain
 from .conversions import (
     CONVERSION,

@@ -12,7 +12,7 @@ import numpy as np
 from ..core.extras import required
 from ..core.partitions import in_block
 from ..core.progress import one_pass
-from ..engines.threads import in_order
+from ..core.threads import in_order
 
 FILE_ROWS = 1 << 22  # rows of a file, at least, but for the last
 

@@ -75,6 +75,11 @@ class Source(ABC):
         """Whether a column of the table has weights."""
         return self.table is not None and self.table.weight is not None
 
+    @property
+    def is_plain(self) -> bool:
+        """Whether this is a container in memory without a description of its columns."""
+        return self.in_memory and self.table is None
+
     def no_links(self, opening: Opening) -> TypeError:
         return TypeError(
             f"{opening.check.name} takes links, and got {type(self.container).__name__}: pass "

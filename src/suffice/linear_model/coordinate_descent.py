@@ -894,7 +894,7 @@ class ElasticNetCV(_Penalised):
             source = source_of(X)
             data = open_rows(self, source, y, sample_weight)
             start = self._start(data)
-            examples = (X, y) if source.in_memory and source.table is None else ()
+            examples = (X, y) if source.is_plain else ()
             folds = Folds.of(data, 5 if self.cv is None else self.cv, *examples, **for_splitter)
             start = start.replace(trained=folds.trained, tested=folds.tested)
             s = data.map(Folds.number, folds).fold(Paths.summarize, start)

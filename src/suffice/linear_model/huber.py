@@ -235,7 +235,7 @@ class HuberRegressor(Regressor, Iterative):
         progress = newton(problem, start, solve=_step, tol=self.tol, max_iter=self.max_iter, watch=watch)
         at, s = problem.solution(progress.model), problem.statistics(progress.model)
         self._publish(progress.replace(model=at, statistics=s))
-        if source.in_memory and source.table is None:
+        if source.is_plain:
             residual = np.abs(as_numbers(y, "y", "HuberRegressor").reshape(-1) - self.predict(X))
             self.outliers_ = residual > self.epsilon * self.scale_
         return self

@@ -266,7 +266,7 @@ class LogisticRegressionCV(LogisticRegression):
         source = source_of(X)
         for_splitter, for_scorer = routed_params(self, source.weighted or sample_weight, params)
         data = open_rows(self, source, y, sample_weight)
-        arrays = source.in_memory and source.table is None
+        arrays = source.is_plain
         cv: Any = 5 if self.cv is None else self.cv
         if arrays:
             cv = check_cv(cv, y, classifier=True) if isinstance(cv, Integral) else cv

@@ -273,7 +273,7 @@ class RidgeCV(LeastSquares):
         with one_task(self):
             data = open_rows(self, source, y, sample_weight)
             start = self._start(data)
-            examples = (X, y) if source.in_memory and source.table is None else ()
+            examples = (X, y) if source.is_plain else ()
             if self.cv is None:
                 s, results = self._left_out(data, start, alphas, for_scorer)
             elif self.scoring is None:

@@ -171,34 +171,32 @@ def _by_products(start: Any, s: Moments, data: Partitions) -> Solution | None:
     # Features that no row has, as most words of a vocabulary in a few texts, have coefficients of zero.
     felt = np.isclose(squares, size**2) & (squares > 0)
     preconditioner = 1.0 / (squares[felt, None] + alpha)
-    if data.in_memory:  # targets and weights are coded once
-        data, start = data.map(type(start).coded, start), None
+    data = data.prepared(type(start).coded, start)
 
     def solve(B: np.ndarray) -> tuple[np.ndarray, bool]:
         direction, out = np.zeros_like(B), np.zeros_like(B)
 
         def product(V: np.ndarray) -> np.ndarray:
             direction[felt] = V
-            return data.fold(_product, start, mean[:D], direction)[felt] + alpha * V
+            return data.fold(_product, mean[:D], direction)[felt] + alpha * V
 
         out[felt], _, converged = conjugate_solve(
             product, B[felt], preconditioner, tol=TOL, max_iter=PRODUCTS
         )
         return out, converged
 
-    x, converged = solve(data.fold(_right, start, mean))
+    x, converged = solve(data.fold(_right, mean))
     return Solution(x, rounding, size[:, None], lambda b: solve(b)[0]) if converged else None
 
 
-def _product(start: Any, mean: np.ndarray, V: np.ndarray, block: Any) -> np.ndarray:
-    """Z'Z V. `start` is None if the targets are coded already."""
-    block = block if start is None else start.coded(block)
+def _product(mean: np.ndarray, V: np.ndarray, block: Any) -> np.ndarray:
+    """Z'Z V, of coded targets."""
     Z = _Centred.of(block.X, block.weight, mean)
     return Z.transposed_times(Z.times(V))
 
 
-def _right(start: Any, mean: np.ndarray, block: Any) -> np.ndarray:
-    """Z'y, likewise."""
-    block, D = block if start is None else start.coded(block), block.X.shape[1]
+def _right(mean: np.ndarray, block: Any) -> np.ndarray:
+    """Z'y, of coded targets."""
+    D = block.X.shape[1]
     Z = _Centred.of(block.X, block.weight, mean[:D])
     return Z.transposed_times(Z.root * (targets_of(block) - mean[D:]))

@@ -13,7 +13,7 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.cost import afford
-from ..inputs import in_order
+from ..core.threads import in_order
 
 SOME = 4096  # rows whose factors are computed together
 

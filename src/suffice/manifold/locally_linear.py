@@ -21,11 +21,12 @@ from ..core.loop import Progress
 from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
+from ..core.threads import in_order
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Interval, StrOptions
-from ..inputs import in_order, read_rows
+from ..inputs import read_rows
 from ..neighbors import NearestNeighbors
 from ..neighbors.base import Neighbors
 from .factors import Neighborhoods, hessian_factors, modified_factors, tangent_factors

@@ -12,8 +12,8 @@ from ..core.blocks import dense
 from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
+from ..core.threads import in_order, n_threads
 from ..core.values import Value
-from ..inputs import in_order, n_threads
 from ..statistics import class_counts, moments
 from ..statistics.nearest import Minkowski, Nearest, Queries
 from .kd_tree import KDTree

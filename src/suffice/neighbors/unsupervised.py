@@ -11,8 +11,8 @@ from sklearn.neighbors._base import RadiusNeighborsMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import offsets
+from ..core.threads import in_order
 from ..estimator.parameters import Interval
-from ..inputs import in_order
 from .base import Neighbors
 
 SOME = 64  # queries whose distances from all rows are held at once

@@ -306,8 +306,7 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
             )
         with one_task(self):
             reader = self._fit_moments(source, int(self.cv))
-        lazy = bare.table is not None or not bare.in_memory
-        return source.read_by(reader) if lazy else reader.rows(source.container)
+        return reader.rows(source.container) if bare.is_plain else source.read_by(reader)
 
     def _must_have_target(self, source: Any, y: Any) -> None:
         """Raise for rows without targets. A column of a table may hold them."""

@@ -20,8 +20,8 @@ from ..core.blocks import Edges
 from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..core.shapes import must_rise
+from ..core.threads import in_order, n_threads
 from ..core.values import Value
-from ..inputs import in_order, n_threads
 
 # Links of which the pairs are held at once while they are sorted; those of more are read in several passes.
 SORTED_AT_ONCE = 1 << 26
@@ -37,7 +37,6 @@ class Extent(Value):
     """Extent of a graph: the number of links, the smallest and largest id, or the ids if they are strings."""
 
     count: int
-    blocks: int
     weighted: bool
     low: int | None = None
     high: int | None = None
@@ -45,7 +44,7 @@ class Extent(Value):
 
     @classmethod
     def of(cls, edges: Edges) -> Extent:
-        seen = cls(len(edges), edges.index[0] + 1, not edges.unweighted)
+        seen = cls(len(edges), not edges.unweighted)
         if not len(edges):
             return seen
         if edges.ids is not None and edges.ids.dtype.kind not in "iu":
@@ -57,18 +56,13 @@ class Extent(Value):
 
     def __add__(self, other: Extent) -> Extent:
         if not other.count or not self.count:
-            return replace(self if self.count else other, blocks=max(self.blocks, other.blocks))
+            return self if self.count else other
         if (self.ids is None) != (other.ids is None):
             raise TypeError(
                 "The ids of nodes are integers in some blocks and strings in others: write them all as "
                 "strings."
             )
-        total = replace(
-            self,
-            count=self.count + other.count,
-            blocks=max(self.blocks, other.blocks),
-            weighted=self.weighted or other.weighted,
-        )
+        total = replace(self, count=self.count + other.count, weighted=self.weighted or other.weighted)
         if self.ids is not None and other.ids is not None:
             return replace(total, ids=self.ids | other.ids)
         return replace(total, low=min(self.low, other.low), high=max(self.high, other.high))  # type: ignore

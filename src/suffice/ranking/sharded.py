@@ -13,7 +13,7 @@ from ..core.cost import afford
 from ..core.loop import Watch
 from ..core.partitions import Partitions
 from ..core.values import Value
-from ..inputs import Shard, Shards, in_file, shard_starts
+from ..inputs import Shard, Shards
 from .flow import Walk, along
 from .links import Extent, Links, Numbering, Pairs, pairs, sort_links
 
@@ -56,28 +56,11 @@ def degrees(numbering: Numbering, edges: Edges) -> tuple[np.ndarray, np.ndarray]
 
 def regions(data: Any, numbering: Numbering, extent: Extent, shards: int) -> tuple[Partitions, Shards]:
     """The graph in regions, and the degrees of its nodes."""
-    starts = shard_starts(numbering.count, shards)
     known = data.fold_by_key(degrees, numbering, n_keys=numbering.count, shards=shards)
-    bounds = list(zip(starts[:-1].tolist(), starts[1:].tolist(), strict=True))
-    if not known.local:
-        # A part of each block goes to each region, which gathers its own and no others.
-        parts = tuple(data.map(pairs, numbering, extent.weighted, *ends) for ends in bounds)
-        return known.map(_gathered, parts, extent.blocks, known).parts, known
-
-    def region(number: int) -> Region:
-        pairs_of = data.fold(pairs, numbering, extent.weighted, *bounds[number])
-        return _region(pairs_of, known, known.parts.block(number))
-
-    return in_file(map(region, range(shards))), known
+    return known.fold_each(data, pairs, numbering, extent.weighted, finish=_region), known
 
 
-def _gathered(parts: tuple[Any, ...], blocks: int, known: Shards, shard: Shard) -> Region:
-    mine = parts[shard.index[0]]
-    pairs_of = Pairs(tuple(part for number in range(blocks) for part in mine.block(number).parts))
-    return _region(pairs_of, known, shard)
-
-
-def _region(pairs_of: Pairs, known: Shards, shard: Shard) -> Region:
+def _region(known: Shards, pairs_of: Pairs, shard: Shard) -> Region:
     links = sort_links(pairs_of, shard.start, shard.start + len(shard))
     sources, place = np.unique(links.source, return_inverse=True)
     share = 1.0 / known.take(sources)[:, 0]

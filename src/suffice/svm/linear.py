@@ -180,12 +180,9 @@ class Machines(LinearScore):
         curves = [self._curve_of(piece) for piece in block.pieces(8 * self.theta.size)]
         return block.replace(y=np.concatenate(curves or [np.zeros((0, len(self.theta)))]))
 
-    def curvature_along(self, V: np.ndarray, block: Any) -> np.ndarray:
-        """The Hessian of squared hinges times a direction, (M, P): no matrix is formed."""
-        return self.product(V, block.replace(y=self._curve_of(block)))
-
     def product(self, V: np.ndarray, curved: Any) -> np.ndarray:
-        """The same from what `curved` returns, which is the same for all directions."""
+        """The Hessian of squared hinges times a direction, (M, P), from what `curved` returns, which is the
+        same for all directions: no matrix is formed."""
         X, (P, M) = curved.X, self.theta.shape
         D = M - self.fit_intercept
         push = times(X, V[:D])
@@ -494,16 +491,12 @@ class SquaredHinges(Problem):
         # Features that no row within the margin has, as most words of a vocabulary, are solved by themselves.
         felt = of_loss.any(axis=0)
         step, ridge = inverse * B, np.ascontiguousarray(ridge.T)[felt]
-        kept = self.data.map(Machines.curved, at) if self.data.in_memory else None
+        curved = self.data.prepared(Machines.curved, at)
 
         def product(V: np.ndarray) -> np.ndarray:
             direction = np.zeros_like(step)
             direction[felt] = V
-            if kept is None:
-                product = self.data.fold(Machines.curvature_along, at, direction)
-            else:
-                product = kept.fold(Machines.product, at, direction)
-            product = product[felt]
+            product = curved.fold(Machines.product, at, direction)[felt]
             product += ridge * V
             product /= weight
             return product

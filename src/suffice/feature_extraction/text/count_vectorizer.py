@@ -535,7 +535,7 @@ def _texts(documents: Any) -> np.ndarray:
     if isinstance(documents, str):
         raise ValueError("Iterable over raw text documents expected, string object received: pass [text].")
     source = source_of(documents)
-    if source.table is not None or not source.in_memory or not isinstance(documents, Iterable):
+    if not source.is_plain or not isinstance(documents, Iterable):
         raise ValueError(
             f"Iterable over raw text documents expected, {type(documents).__name__} received: for a table or "
             'a data set, pass suffice.documents(table, text="column").'

@@ -1,4 +1,4 @@
-"""Threads of this process: their number, and ordered maps over blocks."""
+"""Threads of this process: their number, and ordered maps over blocks and rows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,13 @@ from contextlib import contextmanager
 from contextvars import ContextVar, copy_context
 from typing import Any
 
-from ..core.blas import one_blas_thread
+import numpy as np
+
+from .blas import one_blas_thread
+from .blocks import Block, Rows, cut
+from .progress import one_pass
+
+ONE_PIECE = 64  # rows that are one piece, whatever their size
 
 _threads: ContextVar[int | None] = ContextVar("threads", default=None)
 
@@ -73,3 +79,24 @@ def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
         finally:
             for future in flying:
                 future.cancel()
+
+
+def map_rows(f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+    """f of rows in memory, in threads and in pieces that fit in the cache, for predictions."""
+    return map_block(lambda piece: f(piece.X), Rows(X))
+
+
+def map_block(f: Callable[[Any], np.ndarray], block: Block) -> np.ndarray:
+    """f of the examples of a block in memory, in threads and in pieces, concatenated."""
+    if block.X.shape[0] <= ONE_PIECE:
+        with one_blas_thread, one_pass(f, block) as count:
+            count(len(block))
+            return f(block if len(block.index) > 1 else block.piece(0, len(block), 0))  # if not a piece yet
+    parts = cut(block)
+
+    def of_part(part: Block) -> np.ndarray:
+        count(len(part))
+        return np.concatenate([f(piece) for piece in part.pieces(0)] or [f(part.piece(0, 0, 0))])
+
+    with one_pass(of_part, parts) as count:
+        return np.concatenate(list(in_order(of_part, parts)))
