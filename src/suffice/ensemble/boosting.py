@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
@@ -26,10 +25,9 @@ from ..statistics import weights_of_classes
 from ..statistics.bins import FeatureBins, grid
 from ..statistics.histograms import Binned
 from ..statistics.selection import group_quantiles
-from ..tree import growth
 from ..tree.base import TreeGrower, TreeStart
 from ..tree.forest import Forest
-from ..tree.growth import Limits, grow_tree, tree_of, with_weight
+from ..tree.growth import Limits, gathered_bytes, grow_tree, tree_of, with_weight
 from ..tree.model import Tree
 from ..tree.pruning import pruned
 from ..tree.targets import NumberTarget, weighted
@@ -50,10 +48,8 @@ from .stages import (
     with_score,
 )
 
-log = logging.getLogger("suffice")
-
 LARGEST_STEP = 1e154  # whose square is finite
-STEP_BYTES = 88  # of a row, beside its codes, while trees are grown to rows in this process
+ROW_NUMBERS = 4  # of a row, beside those of each raw score: target, weight, loss and place in a node
 
 
 @dataclass(frozen=True, eq=False)
@@ -358,14 +354,9 @@ def opened(
     data: Partitions, start: Start, bins: FeatureBins, n_rows: int
 ) -> tuple[Partitions, Scored | None]:
     """The binned rows: in blocks of this process, and as one block, if they fit; else where they are."""
-    rows, D = data.map(start), len(bins.n_bins)
-    codes = D * bins.dtype.itemsize * (2 if start.by_rows else 1)
-    if n_rows * (codes + STEP_BYTES + 24 * start.loss.n_outputs) > growth.GATHERED_BYTES:
-        log.info("Boosting: %d rows stay where they are, and the sums of trees are folded.", n_rows)
-        return rows.persisted(), None
-    log.info("Boosting: %d rows are gathered, and trees are grown in this process.", n_rows)
-    block = rows.gather(None)
-    return in_blocks(block), block
+    rows = data.map(start)
+    block = rows.gather_if(n_rows, gathered_bytes(bins, ROW_NUMBERS + start.loss.n_outputs))
+    return (rows.persisted(), None) if block is None else (in_blocks(block), block)
 
 
 @dataclass

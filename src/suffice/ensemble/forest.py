@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable
 from dataclasses import replace
 from numbers import Integral
@@ -13,6 +12,7 @@ import scipy.sparse as sp
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from ..core import partitions
 from ..core.blocks import Rows
 from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
@@ -26,15 +26,13 @@ from ..tree.arrays import importances, paths
 from ..tree.base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.forest import Forest
-from ..tree.growth import binned, grow_tree, most_gathered, with_weight
+from ..tree.growth import binned, grow_tree, growth_bytes, with_weight
 from ..tree.model import Tree
 from ..tree.pruning import pruned, unpruned
 from .draws import MOST, Draws, mean_draws, warn_of_unscored
 from .weak_learners import Members
 
 INSTEAD = "fit without oob_score."
-
-log = logging.getLogger("suffice")
 
 
 def sampled(draws: Draws, sample: int, target: Any, class_factor: np.ndarray | None, block: Binned) -> Binned:
@@ -47,13 +45,11 @@ def sampled(draws: Draws, sample: int, target: Any, class_factor: np.ndarray | N
 
 def gathered_if_few(p: Prepared, rows: Partitions, draws: Draws) -> tuple[Partitions, Draws, int]:
     """Binned rows, in this process if they fit; their draws; and how many trees are grown at a time."""
-    most = most_gathered(p.bins, p.target)
-    if p.rows > most:
-        log.info("Forest: the %d rows stay where they are, and one tree grows at a time.", p.rows)
+    row_bytes = growth_bytes(p.bins, p.target)
+    if (block := rows.gather_if(p.rows, row_bytes)) is None:
         return rows, draws, 1
-    at_once = max(1, min(n_threads(), 4 * most // p.rows))
-    log.info("Forest: %d rows are gathered; %d trees grow at a time here.", p.rows, at_once)
-    return in_memory(rows.gather(None)), draws.gathered(), at_once
+    at_once = max(1, min(n_threads(), 4 * partitions.GATHERED_BYTES // (p.rows * row_bytes)))
+    return in_memory(block), draws.gathered(), at_once
 
 
 def class_totals(target: Any, block: Binned) -> np.ndarray:

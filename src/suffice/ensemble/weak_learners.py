@@ -32,12 +32,12 @@ from ..loops.trees import GINI, NONE_MISSING
 from ..statistics import class_codes
 from ..statistics.bins import FeatureBins
 from ..statistics.histograms import Binned, Histograms, bin_offsets
-from ..tree import growth
-from ..tree.growth import Grown, Limits, grow_tree, root, tree_of
+from ..tree.growth import Grown, Limits, gathered_bytes, grow_tree, root, tree_of
 from ..tree.model import Tree
 from ..tree.pruning import pruned
 from ..tree.targets import ClassTarget, weighted
 
+ROW_NUMBERS = 4  # of a row, beside its codes: class, weight, entry and factor
 PERSIST_ROUNDS = 16  # after which blocks that are computed in each pass are stored with their weights
 
 MANY_BINS = 1 << 13  # of a feature, from which runs of bins are counted first
@@ -245,15 +245,12 @@ class TreeLearner:
     def opened(self, data: Partitions) -> Partitions:
         """Binned rows: in this process, if they fit."""
         rows = data.map(starting, self.bins, self.target.classes, self.unit)
-        row_bytes = len(self.bins.n_bins) * self.bins.dtype.itemsize + 64
-        self.gathered = self.n_rows * row_bytes <= growth.GATHERED_BYTES
-        if self.gathered:
-            log.info("AdaBoost: %d rows are gathered, and trees are grown in this process.", self.n_rows)
-            block = rows.gather(None)
-            self.has_missing = (block.codes == self.bins.n_bins[:, None]).any(axis=1)
-            return in_memory(block)
-        log.info("AdaBoost: the histograms of %d rows are folded where they are.", self.n_rows)
-        return rows.persisted()
+        block = rows.gather_if(self.n_rows, gathered_bytes(self.bins, ROW_NUMBERS))
+        self.gathered = block is not None
+        if block is None:
+            return rows.persisted()
+        self.has_missing = (block.codes == self.bins.n_bins[:, None]).any(axis=1)
+        return in_memory(block)
 
     def fit(self, rows: Partitions, m: int) -> tuple[Tree, np.ndarray]:
         """The tree of round m, and the weights of the classes in its nodes."""
