@@ -20,6 +20,7 @@ import pytest
 from sklearn.exceptions import ConvergenceWarning
 
 import suffice
+from suffice.core import partitions
 from suffice.core.storage import load_value
 from suffice.engines.local import LocalPartitions
 from suffice.families import FullGaussian, Mixture
@@ -105,7 +106,7 @@ class TestWorker:
             return DecisionTreeClassifier(max_depth=5).fit(table).model_
 
         expected = bits(fitted(pa.concat_tables(tables())))
-        monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 12)
+        monkeypatch.setattr(partitions, "GATHERED_BYTES", 1 << 12)
         marker, histograms = tmp_path / "pid", growth.Histograms
 
         class Waiting:

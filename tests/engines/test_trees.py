@@ -8,8 +8,9 @@ import pyarrow.parquet as pq
 import pytest
 
 import suffice
+from suffice.core import partitions
 from suffice.ensemble import AdaBoostClassifier
-from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, growth
+from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 from ._common import FEATURES, spark_frame, tables, write
 
@@ -45,7 +46,7 @@ def expected():
 @pytest.fixture(params=["gathered", "folded"])
 def plan(request, monkeypatch):
     if request.param == "folded":
-        monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 13)
+        monkeypatch.setattr(partitions, "GATHERED_BYTES", 1 << 13)
 
 
 def check(source, expected):

@@ -17,9 +17,10 @@ from sklearn.datasets import make_classification
 from sklearn.neighbors import KNeighborsClassifier
 
 import suffice
+from suffice.core import partitions
 from suffice.ensemble import AdaBoostClassifier
 from suffice.naive_bayes import GaussianNB
-from suffice.tree import DecisionTreeClassifier, growth
+from suffice.tree import DecisionTreeClassifier
 
 from ..laws.registry import bits
 from .killed import killed_fit
@@ -131,7 +132,7 @@ def test_confidence_rated_predictions_of_many_classes():
 
 
 def folded(monkeypatch):
-    monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 10)
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 1 << 10)
 
 
 CASES = {
@@ -206,7 +207,7 @@ def test_plan_is_logged(monkeypatch, caplog):
         assert "300 rows are gathered" in caplog.text
         folded(monkeypatch)
         AdaBoostClassifier(n_estimators=1).fit(X, y)
-        assert "folded where they are" in caplog.text
+        assert "300 rows stay where they are" in caplog.text
 
 
 def test_stump_is_one_pass(monkeypatch):

@@ -17,12 +17,13 @@ from sklearn.pipeline import make_pipeline
 from sklearn.svm import LinearSVC
 
 import suffice
+from suffice.core import partitions
 from suffice.ensemble import BaggingClassifier, BaggingRegressor, bagging
 from suffice.impute import SimpleImputer
 from suffice.linear_model import LinearRegression, LogisticRegression, Ridge
 from suffice.naive_bayes import GaussianNB
 from suffice.preprocessing import StandardScaler
-from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, growth
+from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
 
 def classes(n=300, seed=0, **options):
@@ -131,7 +132,7 @@ def test_files_and_plans_give_the_same(model, tmp_path, monkeypatch, caplog):
     if isinstance(members[0], (DecisionTreeClassifier, DecisionTreeRegressor)):
         expected = stored([member.model_ for member in members])
         assert bits(model) == expected
-        monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 13)
+        monkeypatch.setattr(partitions, "GATHERED_BYTES", 1 << 13)
         assert bits(model.fit(rows)) == expected
         with suffice.threads(3):
             assert bits(model.fit(X, y)) == expected

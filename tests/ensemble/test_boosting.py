@@ -16,6 +16,7 @@ from sklearn.exceptions import NotFittedError
 
 import suffice
 import suffice.ensemble.boosting as boosting
+from suffice.core import partitions
 from suffice.core.blocks import Rows
 from suffice.core.values import Value
 from suffice.ensemble import (
@@ -36,7 +37,6 @@ from suffice.loops.boosting import (
 from suffice.loops.losses import add_stage
 from suffice.losses import Huber, loss_of
 from suffice.statistics.selection import group_quantiles, number_of_bits, ordered_bits
-from suffice.tree import growth
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(600, 4)).round(1)  # few distinct values
@@ -105,7 +105,7 @@ def test_folded_or_gathered_in_any_order_and_weighted_or_repeated(make, loss, mo
     same(plain, make(loss).fit(X[order], y[order]))
     fractions = rng.random(len(X))
     weighted = make(loss).fit(X, y, sample_weight=fractions)
-    monkeypatch.setattr(growth, "GATHERED_BYTES", 1)
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 1)
     same(plain, make(loss).fit(X[order], y[order]))
     same(weighted, make(loss).fit(X, y, sample_weight=fractions))
     same(whole, make(loss).fit(X, y, sample_weight=count))
@@ -128,7 +128,7 @@ def test_lanes_and_threads_give_the_same_trees(loss, more, monkeypatch):
         one = fitted()
     with suffice.threads(3):
         same(one, fitted())
-    monkeypatch.setattr(growth, "GATHERED_BYTES", 1)
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 1)
     same(one, fitted())
 
 
@@ -137,7 +137,7 @@ def test_rows_for_validation_have_the_same_losses_by_either_plan(make, loss, mon
     more = {"early_stopping": True} if make is hist else {"n_iter_no_change": 5}
     one = make(loss, random_state=0, validation_fraction=0.3, **more).fit(X, TARGETS[loss])
     assert np.isfinite(one.losses_[:, [0, 2]]).all()
-    monkeypatch.setattr(growth, "GATHERED_BYTES", 1)
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 1)
     other = make(loss, random_state=0, validation_fraction=0.3, **more).fit(X, TARGETS[loss])
     same(one, other)
     np.testing.assert_array_equal(one.losses_, other.losses_)
@@ -145,7 +145,7 @@ def test_rows_for_validation_have_the_same_losses_by_either_plan(make, loss, mon
 
 def test_a_sample_is_that_of_the_rows_in_their_order(monkeypatch):
     model = exact("squared_error", subsample=0.5, random_state=3).fit(X, NOISY)
-    monkeypatch.setattr(growth, "GATHERED_BYTES", 1)
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 1)
     same(model, exact("squared_error", subsample=0.5, random_state=3).fit(X, NOISY))
     weight = model.model_.forest[0].weight[0]
     assert 240 < weight < 360
@@ -156,7 +156,7 @@ def test_a_sample_is_that_of_the_rows_in_their_order(monkeypatch):
 
 
 def test_passes_of_a_tree_are_one_for_each_level(monkeypatch):
-    monkeypatch.setattr(growth, "GATHERED_BYTES", 1)
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 1)
     passes, of = [], newton.NewtonHistograms.of.__func__
 
     class Counted(newton.NewtonHistograms):

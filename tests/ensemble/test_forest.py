@@ -13,6 +13,7 @@ from sklearn import ensemble as peer
 from sklearn.datasets import make_classification, make_friedman1
 
 import suffice
+from suffice.core import partitions
 from suffice.core.randomness import Purpose, key_of
 from suffice.ensemble import RandomForestClassifier, RandomForestRegressor
 from suffice.ensemble.draws import Draws
@@ -98,7 +99,7 @@ def test_files_and_plans_change_no_bit(cls, tmp_path, monkeypatch):
     rows = suffice.rows(suffice.scan_parquet(tmp_path / "rows.parquet"), target="y")
     assert bits(model.fit(rows)) == expected
     assert model.oob_score_ == score
-    monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 13)
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 1 << 13)
     assert bits(model.fit(rows)) == expected
     assert model.oob_score_ == score
     with suffice.threads(3):
@@ -188,7 +189,7 @@ def test_process_killed_between_trees_goes_on_to_the_same_bits(plan, tmp_path, m
     path = tmp_path / "checkpoint"
     killed_fit(RandomForestClassifier(9, random_state=0), X, y, path)
     if plan == "folded":  # it may go on by another plan
-        monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 14)
+        monkeypatch.setattr(partitions, "GATHERED_BYTES", 1 << 14)
     again = RandomForestClassifier(9, random_state=0, checkpoint=path).fit(X, y)
     assert bits(again) == expected
     assert not path.exists()
@@ -199,13 +200,12 @@ def test_plan_is_logged(monkeypatch, caplog):
     model = RandomForestClassifier(2, random_state=0)
     with caplog.at_level(logging.INFO, "suffice"):
         model.fit(X, y)
-        assert "Forest: 400 rows are gathered" in caplog.text
+        assert "400 rows are gathered" in caplog.text
         caplog.clear()
-        monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 13)
+        monkeypatch.setattr(partitions, "GATHERED_BYTES", 1 << 13)
         model.fit(X, y)
-        assert "Forest: the 400 rows stay where they are" in caplog.text
-        assert caplog.text.count("split by folded histograms") == 2
-        assert "gathered, and" not in caplog.text
+        assert caplog.text.count("400 rows stay where they are") == 3  # of the forest, and of each tree
+        assert "gathered" not in caplog.text
 
 
 def test_classes_are_balanced_in_each_sample():

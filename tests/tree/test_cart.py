@@ -10,6 +10,7 @@ from sklearn import tree as peer
 from sklearn.exceptions import NotFittedError
 
 import suffice
+from suffice.core import partitions
 from suffice.core.hashing import parts_of
 from suffice.core.randomness import Purpose
 from suffice.engines.local import LocalPartitions
@@ -123,11 +124,11 @@ def test_trees_of_folds_grow_together(kind, monkeypatch):
     monkeypatch.setattr(
         LocalPartitions, "fold", lambda self, f, *shared: passes.append(f) or fold(self, f, *shared)
     )
-    monkeypatch.setattr(growth, "GATHERED_BYTES", 1)
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 1)
     table = model.cross_validated_pruning(X, y, n_folds=5)
     assert all(np.array_equal(table[name], expected[name]) for name in expected)
     assert sum(f == WholeShares.of for f in passes) == 5  # one for each level, of all five trees
-    monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 16)  # some nodes are gathered, others are not
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 1 << 16)  # some nodes are gathered, others are not
     table = model.cross_validated_pruning(X, y, n_folds=5)
     assert all(np.array_equal(table[name], expected[name]) for name in expected)
 
@@ -265,7 +266,7 @@ def test_folded_plan_gives_the_same_bits(kind, options, monkeypatch):
         model.set_params(categorical_features=None)
     whole = model.fit(X, y).model_
     for size in (1 << 13, 1 << 10):
-        monkeypatch.setattr(growth, "GATHERED_BYTES", size)
+        monkeypatch.setattr(partitions, "GATHERED_BYTES", size)
         same_tree(whole, model.fit(X, y).model_)
         monkeypatch.setattr(growth, "HISTOGRAM_BYTES", 1 << 14)
         same_tree(whole, model.fit(X, y).model_)
@@ -307,7 +308,7 @@ def test_a_heavy_tail_changes_no_bit_of_the_plans(tail, monkeypatch):
     y[:3] = tail
     model = DecisionTreeRegressor(max_depth=8)
     expected = model.fit(X, y).model_
-    monkeypatch.setattr(growth, "GATHERED_BYTES", 1)
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 1)
     same_tree(expected, model.fit(X, y).model_)
 
 

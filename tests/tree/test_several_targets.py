@@ -8,6 +8,7 @@ from sklearn import ensemble as peer_forests
 from sklearn import tree as peer
 
 import suffice
+from suffice.core import partitions
 from suffice.ensemble import (
     BaggingRegressor,
     GradientBoostingRegressor,
@@ -79,7 +80,7 @@ def test_folded_plan_gives_the_same_bits(kind, options, monkeypatch):
     model = make(categorical_features=[2], random_state=0, **options)
     whole = model.fit(X, y).model_
     assert options.get("max_leaf_nodes") or set(whole.feature[~whole.is_leaf]) == set(range(D))
-    monkeypatch.setattr(growth, "GATHERED_BYTES", 1 << 13)
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 1 << 13)
     same_tree(whole, model.fit(X, y).model_)
     monkeypatch.setattr(growth, "HISTOGRAM_BYTES", 1 << 14)
     same_tree(whole, model.fit(X, y).model_)
@@ -227,7 +228,7 @@ def test_forests_in_blocks(monkeypatch):
         model = make(3, random_state=0)
         whole = model.fit(X, y).model_
         with monkeypatch.context() as patch:
-            patch.setattr(growth, "GATHERED_BYTES", 1 << 13)
+            patch.setattr(partitions, "GATHERED_BYTES", 1 << 13)
             same_tree(whole.nodes, model.fit(X, y).model_.nodes)
 
 

@@ -3,6 +3,7 @@ engines."""
 
 from __future__ import annotations
 
+import logging
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
@@ -20,6 +21,10 @@ from .values import nbytes
 
 # Rows that threads take longer to share than one of them takes to sum.
 FEW_BYTES = 1 << 18
+# Memory for rows that are brought to this process, so that a method can read them many times.
+GATHERED_BYTES = 1 << 29
+
+log = logging.getLogger("suffice")
 
 
 class Partitions(ABC):
@@ -90,6 +95,17 @@ class Partitions(ABC):
         if instead is not None:
             afford(float(self.fold(_gathered_bytes)[0]), "the rows, all in one place,", instead)
         return stack(self.fold(_as_tuple))
+
+    def gather_if(self, n_rows: int, row_bytes: int) -> Any:
+        """All rows as one block in this process if they fit in `GATHERED_BYTES`, else None.
+
+        `row_bytes` is the memory that a row takes, with the copies that the method makes of it.
+        """
+        if n_rows * row_bytes > GATHERED_BYTES:
+            log.info("%d rows stay where they are: each pass folds over them.", n_rows)
+            return None
+        log.info("%d rows are gathered in this process.", n_rows)
+        return self.gather(None)
 
 
 @dataclass(frozen=True)

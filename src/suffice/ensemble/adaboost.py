@@ -7,14 +7,13 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cached_property, partial
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.model import Predictor
 from ..core.partitions import Partitions
@@ -25,12 +24,12 @@ from ..estimator.base import reads_partitions
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier
-from ..inputs import Check, answers_of, map_rows, open_rows, read_rows
+from ..inputs import answers_of, map_rows, read_rows
 from ..losses import softmax
 from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
 from ..statistics.bins import grid
 from ..tree.arrays import importances
-from ..tree.base import categorical_by_type
+from ..tree.base import Passed, feature_names
 from ..tree.cart import DecisionTreeClassifier
 from ..tree.forest import Forest
 from ..tree.targets import WEIGHT_BITS, check_total_weight
@@ -39,11 +38,9 @@ from .weak_learners import (
     Boosting,
     ClassifierLearner,
     Members,
-    Passed,
+    OfMembers,
     TreeLearner,
     after_rounds,
-    feature_names,
-    sparse_container,
     unpacked,
 )
 
@@ -198,7 +195,7 @@ class AdaBoost(Predictor):
         return self.forest.replace(nodes=self.forest.nodes.replace(value=self.vote))
 
 
-class AdaBoostClassifier(Classifier, Members, Boosting):
+class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
     """An AdaBoost classifier, fitted where the data is.
 
     Each round fits a classifier to weighted rows, by default a tree of one split, and raises the weights of
@@ -334,40 +331,20 @@ class AdaBoostClassifier(Classifier, Members, Boosting):
     def _base(self) -> Any:
         return DecisionTreeClassifier(max_depth=1) if self.estimator is None else self.estimator
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._base()).input_tags
-        return tags
-
     def _guarantee(self) -> Guarantee:
         if reads_partitions(self._base()):
             return self._base()._guarantee()
         return Guarantee("rounding", gathers=True)
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit classifiers to rows, one after the other.
+    def _check_options(self) -> None:
+        if not has_fit_parameter(self._base(), "sample_weight"):
+            raise ValueError(f"{type(self._base()).__name__} doesn't support sample_weight.")
 
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Class labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _solve(self, data: Any) -> Progress:
         self.estimator_ = clone(self._base())
-        if not has_fit_parameter(self.estimator_, "sample_weight"):
-            raise ValueError(f"{type(self.estimator_).__name__} doesn't support sample_weight.")
         trees = type(self.estimator_) is DecisionTreeClassifier
-        data = open_rows(self, X, y, sample_weight)
         learner: Any
-        learner, total = (self._trees if trees else self._classifiers)(X, data)
+        learner, total = (self._trees if trees else self._classifiers)(data)
         rows, done = learner.opened(data), 0
 
         def weighted(rounds: Rounds) -> Partitions:
@@ -411,28 +388,25 @@ class AdaBoostClassifier(Classifier, Members, Boosting):
             grows=True,
         )
         state = watch.loop(step, Progress(Rounds()))
-        return self._publish(state.replace(model=as_model(state.model)))
+        return state.replace(model=as_model(state.model))
 
-    def _trees(self, X: Any, data: Partitions) -> tuple[TreeLearner, float]:
+    def _trees(self, data: Passed) -> tuple[TreeLearner, float]:
         """What fits the trees, and the total weight of the rows."""
         base = clone(self.estimator_)
-        by_type = categorical_by_type(base, X)
-        passed = Passed(data, feature_names(self), Check.of(base), categorical=by_type)
-        start = base._prepared(passed, None, None)
+        start = base._prepared(base._opened(data, None, None))
         total = self._set_classes(start.sums)
         unit = min(start.target.weight_unit, grid(total, WEIGHT_BITS))
         target = start.target.replace(weight_unit=unit)
         limits = base._limits(target, float(start.sums.count[0][0].dot(target.class_weight)))
         return TreeLearner(start.bins, target, limits, self._seeds(), start.rows, base.ccp_alpha), total
 
-    def _classifiers(self, X: Any, data: Partitions) -> tuple[ClassifierLearner, float]:
+    def _classifiers(self, data: Passed) -> tuple[ClassifierLearner, float]:
         """What fits other classifiers, and the total weight of the rows."""
         total = self._set_classes(data.fold(class_counts))
         unit = grid(total, WEIGHT_BITS)
-        by_type, container = categorical_by_type(self.estimator_, X), sparse_container(X)
-        names, seeds = feature_names(self), self._seeds()
-        learner = ClassifierLearner(self.estimator_, self.classes_, names, unit, seeds, by_type, container)
-        return learner, total
+        names, seeds, types = feature_names(self), self._seeds(), data.categorical
+        base = self.estimator_
+        return ClassifierLearner(base, self.classes_, names, unit, seeds, types, data.container), total
 
     def _set_classes(self, s: CategoryCounts) -> float:
         """The total weight of the rows."""

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from numbers import Integral
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.base import clone, is_classifier, is_regressor
@@ -18,14 +18,12 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..core.blocks import Rows
-from ..core.callbacks import with_callbacks
-from ..core.loop import Progress, Watch
+from ..core.loop import Progress
 from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator, key_of
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
-from ..core.threads import in_order, threads
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows, reads_partitions
 from ..estimator.guarantees import Guarantee
@@ -40,25 +38,23 @@ from ..estimator.parameters import (
 )
 from ..estimator.scores import Classifier, Regressor
 from ..fitting.shared import Sharing, undivided
-from ..inputs import Check, answers_of, in_memory, open_rows, source_of
+from ..inputs import Check, answers_of, in_memory
 from ..inputs.sources import set_features
 from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
 from ..statistics.histograms import Binned
-from ..tree.base import categorical_by_type, n_features
+from ..tree.base import Passed, feature_names, n_features
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.forest import Forest
 from ..tree.growth import binned, grow_tree
 from ..tree.pruning import pruned
 from .draws import MOST, Draws, mean_draws, warn_of_unscored
-from .forest import gathered_if_few, sampled
+from .forest import gathered_if_few, grown, sampled
 from .weak_learners import (
     Members,
-    Passed,
-    feature_names,
+    OfMembers,
     fit_in_memory,
     packed,
     seeded,
-    sparse_container,
     unpacked,
 )
 
@@ -205,7 +201,16 @@ def _base_has(name: str) -> Callable[[Any], bool]:
     return has
 
 
-class BaseBagging(Members, Estimator):
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bag(Progress):
+    """The members, and what scores each row by the members whose sample it is not in."""
+
+    draws_: Draws
+    rows: Partitions  # whose targets are codes
+    draws: Draws  # of these rows
+
+
+class BaseBagging(Members, OfMembers, Estimator):
     """Base class of bagging: members of samples of rows and features."""
 
     model_: Bagging
@@ -214,6 +219,7 @@ class BaseBagging(Members, Estimator):
     _tree: ClassVar[Any]  # the default estimator
     one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max}
     _out_of_bag: ClassVar[str]  # the name of the out-of-bag answers
+    has_tasks = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
@@ -271,11 +277,9 @@ class BaseBagging(Members, Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        of_base = get_tags(self._base())
-        tags.input_tags = of_base.input_tags
         if isinstance(self._base(), Pipeline):  # its tags do not say: its steps refuse missing values
             tags.input_tags.allow_nan = True
-        tags.target_tags.multi_output = not self._labels and of_base.target_tags.multi_output
+        tags.target_tags.multi_output = not self._labels and get_tags(self._base()).target_tags.multi_output
         return tags
 
     def _guarantee(self) -> Guarantee:
@@ -285,27 +289,8 @@ class BaseBagging(Members, Estimator):
             return replace(own, exact="order")
         return own
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the members.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        self._check_options()
+    def _solve(self, data: Any) -> Bag:
         self.estimator_ = clone(self._base())
-        flat = self._labels or source_of(X).flat_target(y)
-        data = open_rows(self, X, y, sample_weight)
         start = data.fold(BagStart.of, self._labels)
         must_have_rows(start.rows)
         if start.others and not self._by_weight:
@@ -320,41 +305,26 @@ class BaseBagging(Members, Estimator):
         seed = seed_of(self.random_state) if seed is None else seed
         draws = Draws.of(data, seed, int(start.rows), mean, self.bootstrap)
         self._set_classes(start.classes)
-        data = data.map(with_codes, self.classes_ if self._labels else None)
-        fits: Any = None
-
-        def step(progress: Progress) -> Progress:
-            nonlocal fits
-            if fits is None:  # a resumed fit has members already
-                fits = self._fits(X, data, flat, draws, len(progress.model))
-            model = (*progress.model, next(fits))
-            return Progress(model, (*progress.trace, float(len(model))))
+        rows = data.map(with_codes, self.classes_ if self._labels else None)
 
         def as_model(members: tuple[Any, ...]) -> Bagging:
             features = [self._drawn_features(seed, m)[0] for m in range(len(members))]
             return Bagging(members, np.array(features), len(self.classes_) if self._labels else 0)
 
-        watch = Watch(
-            self,
-            self.checkpoint,
-            data,
-            as_model=as_model,
-            in_order=True,
-            limited_by="n_estimators",
-            grows=True,
-        )
-        members = watch.limited(self.n_estimators - len(members)).loop(step, Progress(members)).model
-        self.model_, self.draws_ = as_model(members), draws.gathered()
+        members = self._with_more(members, partial(self._fits, data, rows, draws), rows, as_model)
+        return Bag(as_model(members), draws_=draws.gathered(), rows=rows, draws=draws)
+
+    def _finish(self, progress: Any, data: Partitions) -> None:
         for name in ("oob_score_", self._out_of_bag):
             self.__dict__.pop(name, None)
         if self.oob_score:
-            votes = data.map(Bagging.out_of_bag, self.model_, draws).gather("fit without oob_score.")
+            votes = progress.rows.map(Bagging.out_of_bag, self.model_, progress.draws)
+            votes = votes.gather("fit without oob_score.")
             one = not self._labels and votes.X.shape[1] == 1
             setattr(self, self._out_of_bag, votes.X[:, 0] if one else votes.X)
             known = ~np.isnan(votes.X[:, 0])
             warn_of_unscored(known)
             self.oob_score_ = self._score(votes[known])
-        return self
 
     def _check_options(self) -> None:
         base = self._base()
@@ -388,9 +358,6 @@ class BaseBagging(Members, Estimator):
         for name in ("oob_score_", self._out_of_bag):  # of all members
             self.__dict__.pop(name, None)
 
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {}
-
     @property
     def _by_weight(self) -> bool:
         """Whether a row that is drawn twice has twice its weight, and is not repeated."""
@@ -413,60 +380,52 @@ class BaseBagging(Members, Estimator):
 
     # --- members -----------------------------------------------------------------------------------------
 
-    def _fits(self, X: Any, data: Partitions, flat: bool, draws: Draws, first: int) -> Iterator[Any]:
-        """The fitted members from the first on, to be stored."""
-        numbers, base = tuple(range(first, self.n_estimators)), self.estimator_
+    def _fits(
+        self, opened: Passed, rows: Partitions, draws: Draws, numbers: tuple[int, ...]
+    ) -> Iterator[Any]:
+        """The fitted members with these numbers, to be stored."""
+        base = self.estimator_
         if type(base) in TREES:
-            return self._grown(X, data, draws, numbers)
-        in_process = source_of(X).in_memory
+            return self._grown(opened, rows, draws, numbers)
         if not reads_partitions(base) or base._guarantee().gathers:
             log.info("Bagging: the rows are gathered for %s.", type(base).__name__)
-            data, draws, in_process = in_memory(data.gather(INSTEAD)), draws.gathered(), True
-        by_type = categorical_by_type(base, X)
-        if not in_process:
-            return self._shared_fits(data, flat, by_type, draws, numbers)
-        container = sparse_container(X)
-        return (self._fitted_member(data, flat, by_type, draws, container, m) for m in numbers)
+            rows, draws = in_memory(rows.gather(INSTEAD)), draws.gathered()
+        if not rows.in_memory:
+            return self._shared_fits(opened, rows, draws, numbers)
+        return (self._fitted_member(opened, draws, rows, m) for m in numbers)
 
-    def _fitted_member(
-        self, rows: Any, flat: bool, categorical: np.ndarray | None, draws: Draws, container: Any, m: int
-    ) -> Any:
+    def _fitted_member(self, opened: Passed, draws: Draws, rows: Any, m: int) -> Any:
         features, seed = self._drawn_features(draws.seed, m)
         member = seeded(clone(self.estimator_), seed)
         part = rows.map(drawn, draws, m, features, self._by_weight)
         if reads_partitions(member):
-            by_type = None if categorical is None else categorical[features]
+            by_type = None if opened.categorical is None else opened.categorical[features]
+            flat = self._labels or opened.flat_target
             member.fit(Passed(part, self._named(features), Check.of(member), flat, by_type))
         else:
-            fit_in_memory(member, part.block(0), container, self._by_weight)
+            fit_in_memory(member, part.block(0), opened.container, self._by_weight)
         return packed(member)
 
     def _shared_fits(
-        self,
-        data: Partitions,
-        flat: bool,
-        categorical: np.ndarray | None,
-        draws: Draws,
-        numbers: tuple[int, ...],
+        self, opened: Passed, rows: Partitions, draws: Draws, numbers: tuple[int, ...]
     ) -> Iterator[Any]:
         """Members whose fits share each pass over the data."""
         name = type(self.estimator_).__name__
         log.info("Bagging: up to %d fits of %s share each pass over the rows.", AT_ONCE, name)
-        check, fit = Check.of(self.estimator_), self._fitted_member
+        check, fit = Check.of(self.estimator_), partial(self._fitted_member, opened, draws)
         for a in range(0, len(numbers), AT_ONCE):
-            sharing = Sharing(data, 1, (undivided, ()), features=self.n_features_in_, check=check)
-            fits = [
-                partial(fit, sharing.view(), flat, categorical, draws, None, m)
-                for m in numbers[a : a + AT_ONCE]
-            ]
+            sharing = Sharing(rows, 1, (undivided, ()), features=self.n_features_in_, check=check)
+            fits = [partial(fit, sharing.view(), m) for m in numbers[a : a + AT_ONCE]]
             yield from sharing.together(fits, forgive=False)
 
-    def _grown(self, X: Any, data: Partitions, draws: Draws, numbers: tuple[int, ...]) -> Iterator[Any]:
+    def _grown(
+        self, opened: Passed, data: Partitions, draws: Draws, numbers: tuple[int, ...]
+    ) -> Iterator[Any]:
         """Trees share the bins of the features, and the codes of the rows."""
         base = clone(self.estimator_)
         base._draws = MOST + 1.0
-        by_type = categorical_by_type(base, X)
-        p = base._prepared(Passed(data, feature_names(self), Check.of(base), categorical=by_type), None, None)
+        passed = Passed(data, feature_names(self), Check.of(base), categorical=opened.categorical)
+        p = base._prepared(base._opened(passed, None, None))
         rows, draws, at_once = gathered_if_few(p, p.data.map(binned, p.bins, p.target).persisted(), draws)
 
         def grow(m: int) -> Any:
@@ -486,11 +445,7 @@ class BaseBagging(Members, Estimator):
             set_features(member, self._named(features), reset=True)
             return packed(member)
 
-        growing = in_order(grow, numbers)
-        for _ in numbers:
-            with threads(at_once):
-                member = next(growing)
-            yield member
+        return grown(grow, numbers, at_once)
 
     @property
     def estimators_(self) -> list[Any]:

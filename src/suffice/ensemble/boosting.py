@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
 from typing import Annotated, Any, ClassVar, Self
@@ -20,17 +19,16 @@ from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import seed_of
 from ..estimator.scores import Classifier, Regressor
-from ..inputs import TargetDomain, answers_of, in_blocks, open_rows, read_rows
+from ..inputs import TargetDomain, answers_of, in_blocks, read_rows
 from ..loops.trees import mixed
 from ..losses import Gamma, Huber, Loss, Poisson, loss_of
 from ..statistics import weights_of_classes
 from ..statistics.bins import FeatureBins, grid
 from ..statistics.histograms import Binned
 from ..statistics.selection import group_quantiles
-from ..tree import growth
 from ..tree.base import TreeGrower, TreeStart
 from ..tree.forest import Forest
-from ..tree.growth import Limits, grow_tree, tree_of, with_weight
+from ..tree.growth import Limits, gathered_bytes, grow_tree, tree_of, with_weight
 from ..tree.model import Tree
 from ..tree.pruning import pruned
 from ..tree.targets import NumberTarget, weighted
@@ -51,10 +49,23 @@ from .stages import (
     with_score,
 )
 
-log = logging.getLogger("suffice")
-
 LARGEST_STEP = 1e154  # whose square is finite
-STEP_BYTES = 88  # of a row, beside its codes, while trees are grown to rows in this process
+ROW_NUMBERS = 4  # of a row, beside those of each raw score: target, weight, loss and place in a node
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Boosted(Progress):
+    """A fit of gradient boosting. Its trace is the first column of the losses."""
+
+    losses_: Annotated[np.ndarray, "(M, 3)"]
+    converged_: bool
+    stopped_because_: str
+
+    @classmethod
+    def of(cls, model: BoostedTrees, state: Progress) -> Boosted:
+        """The model after the stages of a loop."""
+        losses, reason = np.array(state.model.losses), state.stopped_because
+        return cls(model, losses_=losses, converged_=state.converged, stopped_because_=reason)
 
 
 @dataclass(frozen=True, eq=False)
@@ -359,14 +370,9 @@ def opened(
     data: Partitions, start: Start, bins: FeatureBins, n_rows: int
 ) -> tuple[Partitions, Scored | None]:
     """The binned rows: in blocks of this process, and as one block, if they fit; else where they are."""
-    rows, D = data.map(start), len(bins.n_bins)
-    codes = D * bins.dtype.itemsize * (2 if start.by_rows else 1)
-    if n_rows * (codes + STEP_BYTES + 24 * start.loss.n_outputs) > growth.GATHERED_BYTES:
-        log.info("Boosting: %d rows stay where they are, and the sums of trees are folded.", n_rows)
-        return rows.persisted(), None
-    log.info("Boosting: %d rows are gathered, and trees are grown in this process.", n_rows)
-    block = rows.gather(None)
-    return in_blocks(block), block
+    rows = data.map(start)
+    block = rows.gather_if(n_rows, gathered_bytes(bins, ROW_NUMBERS + start.loss.n_outputs))
+    return (rows.persisted(), None) if block is None else (in_blocks(block), block)
 
 
 @dataclass
@@ -452,6 +458,7 @@ class TreeBoosting(TreeGrower):
     one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max}
     _limited_by: ClassVar[str]  # the parameter with the number of stages
     _by_rows: ClassVar[bool]  # the layout of codes
+    has_tasks = True
     splitter: ClassVar[str] = "best"
     subsample: float = 1.0
 
@@ -487,9 +494,8 @@ class TreeBoosting(TreeGrower):
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "model_")
 
-    def _boost(self, X: Any, y: Any, sample_weight: Any, held_out: Any = None, monitor: Any = None) -> Self:
-        """Fit the stages to rows, and validate with others, which may be `held_out`."""
-        data, start, bins = self._binned(X, y, sample_weight)
+    def _solve(self, data: Any, held_out: tuple[Any, Any, Any] | None = None, monitor: Any = None) -> Boosted:
+        start, bins = self._binned(data)
         loss, fitted = self._loss_of(start)
         self._check_same_targets(fitted.get("classes_"))
         earlier = self.model_ if self._goes_on() else None
@@ -518,7 +524,7 @@ class TreeBoosting(TreeGrower):
             rows = in_blocks(block)
         others = None
         if held_out is not None:
-            others = open_rows(self, *held_out, reset=False).map(replace(binned, bins=None)).map(all_held)
+            others = self._opened(*held_out, reset=False).map(replace(binned, bins=None)).map(all_held)
             others = (others if first is not None else others.map(with_score, baseline)).persisted()
         draws = None
         if self.subsample < 1.0:
@@ -538,12 +544,12 @@ class TreeBoosting(TreeGrower):
         def step(state: Progress) -> Progress:
             state = boosting.step(state)
             if score is not None:
-                self._publish_stages(state, as_model(state.model))
+                self._publish(Boosted.of(as_model(state.model), state))
                 *losses, (train, out, _) = state.model.losses
                 losses = [(*before[:2], np.inf if i == 0 else before[2]) for i, before in enumerate(losses)]
                 state = state.replace(model=state.model.replace(losses=(*losses, (train, out, -score()))))
             if monitor is not None:
-                self._publish_stages(state, as_model(state.model))
+                self._publish(Boosted.of(as_model(state.model), state))
                 if monitor(state.n_iter - 1, self, {}):
                     return state.replace(stopped_because="monitor")
             losses = np.array(state.model.losses)[:, 2 if by_validation else 0]
@@ -560,7 +566,7 @@ class TreeBoosting(TreeGrower):
             so_far = Stages(tuple(earlier.forest), tuple(map(tuple, self.losses_.tolist())))
             state = state.replace(model=so_far, trace=tuple(self.losses_[1:, 0].tolist()))
         state = watch.loop(step, state)
-        return self._publish_stages(state, as_model(state.model))
+        return Boosted.of(as_model(state.model), state)
 
     def _score_of(self, data: Partitions, start: Start, held_out: Any) -> Any:
         """A function that scores the model so far on rows for validation; None for their loss."""
@@ -572,7 +578,7 @@ class TreeBoosting(TreeGrower):
             forest = self.model_.forest.first(n * len(self.model_.baseline))
             losses = tuple(map(tuple, self.losses_[: n + 1].tolist()))
             state = Progress(Stages(tuple(forest), losses), stopped_because=self._limited_by)
-            self._publish_stages(state, self.model_.replace(forest=forest))
+            self._publish(Boosted.of(self.model_.replace(forest=forest), state))
 
     def _baseline(self, targets: Targets, rows: Partitions, loss: Loss, bins: FeatureBins) -> np.ndarray:
         """The best constant raw scores."""
@@ -580,17 +586,8 @@ class TreeBoosting(TreeGrower):
             return loss.baseline(targets.mean)
         return Leaves(bins, None, targets.weight_unit).quantiles(rows, loss.level, targets.n_rows)
 
-    def _publish_stages(self, state: Progress, model: BoostedTrees) -> Self:
-        """The trace is the first column of `losses_`."""
-        return self._publish(
-            Progress(model),
-            losses_=np.array(state.model.losses),
-            converged_=state.converged,
-            stopped_because_=state.stopped_because,
-        )
-
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {"n_trees_per_iteration_": len(progress.model.baseline)}
+        return {**super()._fitted(progress), "n_trees_per_iteration_": len(progress.model.baseline)}
 
     def _score_trees(self) -> tuple[list[Tree], np.ndarray]:
         """Trees whose values add up to the raw scores, and what is added to them."""

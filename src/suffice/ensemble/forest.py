@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-import logging
-from collections.abc import Callable
-from dataclasses import replace
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, replace
+from functools import partial
 from numbers import Integral
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
+from ..core import partitions
 from ..core.blocks import Rows
-from ..core.callbacks import with_callbacks
-from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.threads import in_order, n_threads, threads
 from ..estimator.guarantees import Guarantee
@@ -24,18 +23,16 @@ from ..inputs import answers_of, in_memory
 from ..loops.trees import mixed
 from ..statistics.histograms import Binned
 from ..tree.arrays import importances, paths
-from ..tree.base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor
+from ..tree.base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor, Trees
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.forest import Forest
-from ..tree.growth import binned, grow_tree, most_gathered, with_weight
+from ..tree.growth import binned, grow_tree, growth_bytes, with_weight
 from ..tree.model import Tree
 from ..tree.pruning import pruned, unpruned
 from .draws import MOST, Draws, mean_draws, warn_of_unscored
 from .weak_learners import Members
 
 INSTEAD = "fit without oob_score."
-
-log = logging.getLogger("suffice")
 
 
 def sampled(draws: Draws, sample: int, target: Any, class_factor: np.ndarray | None, block: Binned) -> Binned:
@@ -48,13 +45,20 @@ def sampled(draws: Draws, sample: int, target: Any, class_factor: np.ndarray | N
 
 def gathered_if_few(p: Prepared, rows: Partitions, draws: Draws) -> tuple[Partitions, Draws, int]:
     """Binned rows, in this process if they fit; their draws; and how many trees are grown at a time."""
-    most = most_gathered(p.bins, p.target)
-    if p.rows > most:
-        log.info("Forest: the %d rows stay where they are, and one tree grows at a time.", p.rows)
+    row_bytes = growth_bytes(p.bins, p.target)
+    if (block := rows.gather_if(p.rows, row_bytes)) is None:
         return rows, draws, 1
-    at_once = max(1, min(n_threads(), 4 * most // p.rows))
-    log.info("Forest: %d rows are gathered; %d trees grow at a time here.", p.rows, at_once)
-    return in_memory(rows.gather(None)), draws.gathered(), at_once
+    at_once = max(1, min(n_threads(), 4 * partitions.GATHERED_BYTES // (p.rows * row_bytes)))
+    return in_memory(block), draws.gathered(), at_once
+
+
+def grown(grow: Callable[[int], Any], numbers: tuple[int, ...], at_once: int) -> Iterator[Any]:
+    """The trees with these numbers, some of which grow at once in this process."""
+    growing = in_order(grow, numbers)
+    for _ in numbers:
+        with threads(at_once):
+            tree = next(growing)
+        yield tree
 
 
 def class_totals(target: Any, block: Binned) -> np.ndarray:
@@ -92,6 +96,16 @@ def indicators(classes: list[np.ndarray]) -> np.ndarray:
     return values
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Grove(Trees):
+    """The trees of a forest, and what scores each row by the trees whose sample it is not in."""
+
+    draws_: Draws
+    rows: Partitions  # binned
+    draws: Draws  # of these rows
+    prepared: Prepared
+
+
 class RandomForest(Members, TreeGrower):
     """Base class of random forests: trees of samples of the rows."""
 
@@ -99,6 +113,7 @@ class RandomForest(Members, TreeGrower):
     draws_: Draws
     _several = True
     _draws: ClassVar[float] = MOST + 1.0
+    has_tasks = True
     _tree: ClassVar[Any]  # the class of one tree
     one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max, "ccp_alpha": unpruned}
 
@@ -122,23 +137,7 @@ class RandomForest(Members, TreeGrower):
     def _guarantee(self) -> Guarantee:
         return replace(super()._guarantee(), exact="order" if self.bootstrap else "bit")
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Grow the trees.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,) or (n_samples, n_outputs), optional
-            Targets. Leave out if columns of the table hold them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _check_options(self) -> None:
         if self.oob_score and not self.bootstrap:
             raise ValueError("Out of bag estimation only available if bootstrap=True")
         if self.max_samples is not None and not self.bootstrap:
@@ -146,7 +145,9 @@ class RandomForest(Members, TreeGrower):
                 "`max_sample` cannot be set if `bootstrap=False`. Either switch to `bootstrap=True` or set "
                 "`max_sample=None`."
             )
-        p = self._prepared(X, y, sample_weight)
+
+    def _solve(self, data: Any) -> Grove:
+        p = self._prepared(data)
         self._check_same_targets(p.fitted.get("classes_"), p.fitted["n_outputs_"])
         if self.oob_score and self._labels and p.fitted["n_outputs_"] > 1:
             indicators(p.fitted["classes_"])
@@ -155,35 +156,17 @@ class RandomForest(Members, TreeGrower):
         draws = Draws.of(rows, p.limits.key, p.rows, mean, self.bootstrap)
         trees = tuple(self.model_) if self._goes_on() else ()
         self._check_number(len(trees))
-        grow, at_once = self._growth(p, rows, draws)
-        growing: Any = None
-
-        def step(progress: Progress) -> Progress:
-            nonlocal growing
-            if growing is None:  # a resumed fit has trees already
-                growing = in_order(grow, tuple(range(len(progress.model), self.n_estimators)))
-            with threads(at_once):
-                tree = next(growing)
-            return Progress((*progress.model, tree), (*progress.trace, float(len(progress.model) + 1)))
-
-        watch = Watch(
-            self,
-            self.checkpoint,
-            p.data,
-            as_model=Forest.of,
-            in_order=True,
-            limited_by="n_estimators",
-            grows=True,
+        trees = self._with_more(trees, partial(self._growth, p, rows, draws), p.data, Forest.of)
+        return Grove(
+            Forest.of(trees), **p.fitted, draws_=draws.gathered(), rows=rows, draws=draws, prepared=p
         )
-        trees = watch.limited(self.n_estimators - len(trees)).loop(step, Progress(trees)).model
-        self.__dict__.update(p.fitted)
-        self.model_ = Forest.of(trees)
-        self.draws_ = draws.gathered()
+
+    def _finish(self, progress: Any, data: Partitions) -> None:
         if self.oob_score:
-            trees = tuple(tree.replace(bins=p.bins) for tree in trees)
-            votes = rows.map(out_of_bag, trees, draws, p.target).gather(INSTEAD)
+            p = progress.prepared
+            trees = tuple(tree.replace(bins=p.bins) for tree in self.model_)
+            votes = progress.rows.map(out_of_bag, trees, progress.draws, p.target).gather(INSTEAD)
             self._score_out_of_bag(votes)
-        return self
 
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "model_")
@@ -194,11 +177,10 @@ class RandomForest(Members, TreeGrower):
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):  # of all trees
             self.__dict__.pop(name, None)
 
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {}
-
-    def _growth(self, p: Prepared, rows: Partitions, draws: Draws) -> tuple[Callable[[int], Tree], int]:
-        """How tree m is grown, and how many at a time."""
+    def _growth(
+        self, p: Prepared, rows: Partitions, draws: Draws, numbers: tuple[int, ...]
+    ) -> Iterator[Tree]:
+        """The trees with these numbers."""
         rows, draws, at_once = gathered_if_few(p, rows, draws)
         balanced = getattr(self, "class_weight", None) == "balanced_subsample"
 
@@ -214,7 +196,7 @@ class RandomForest(Members, TreeGrower):
             tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0.0 else tree
             return tree.replace(bins=p.bins.of_categories())
 
-        return grow, at_once
+        return grown(grow, numbers, at_once)
 
     def _score_out_of_bag(self, votes: Any) -> None:
         raise NotImplementedError

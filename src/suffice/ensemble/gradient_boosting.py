@@ -19,12 +19,12 @@ from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, HasMethods, Interval,
 from ..inputs import Check, answers_of
 from ..losses import Loss, loss_of
 from ..statistics.bins import FeatureBins
-from ..tree.base import MAX_BINS, TreeGrower
+from ..tree.base import MAX_BINS, Passed, TreeGrower, feature_names
 from ..tree.cart import DecisionTreeRegressor
 from ..tree.targets import NumberTarget
 from .boosting import BoostingClassifier, BoostingRegressor, CartLearner, TreeBoosting
 from .newton import Weights
-from .weak_learners import Members, Passed, feature_names, packed, unpacked
+from .weak_learners import Members, packed, unpacked
 
 
 class ExactBoosting(Members, TreeBoosting):
@@ -72,7 +72,7 @@ class ExactBoosting(Members, TreeBoosting):
         -------
         self
         """
-        return self._boost(X, y, sample_weight, monitor=monitor)
+        return self._fit_to(X, y, sample_weight, monitor=monitor)
 
     def _validation(self, n_rows: int, held_out: bool) -> tuple[bool, float | None]:
         return self.n_iter_no_change is not None, self.validation_fraction

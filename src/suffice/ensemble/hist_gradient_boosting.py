@@ -14,7 +14,7 @@ from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, key_of
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Interval, RealNotInt, StrOptions, seed_of
-from ..inputs import nameless_copy, open_rows, source_of
+from ..inputs import nameless_copy, source_of
 from ..losses import Loss, loss_of
 from ..statistics.bins import FeatureBins
 from ..tree.base import TreeGrower
@@ -99,7 +99,8 @@ class HistBoosting(TreeBoosting):
         self
         """
         self._check_held_out(X_val, y_val)
-        return self._boost(X, y, sample_weight, None if X_val is None else (X_val, y_val, sample_weight_val))
+        held_out = None if X_val is None else (X_val, y_val, sample_weight_val)
+        return self._fit_to(X, y, sample_weight, held_out=held_out)
 
     def _check_held_out(self, X_val: Any, y_val: Any) -> None:
         if X_val is None:
@@ -122,12 +123,12 @@ class HistBoosting(TreeBoosting):
         share: Any = self.validation_fraction
         return stopping, int(share) / n_rows if isinstance(share, Integral) else share
 
-    def _score_of(self, data: Partitions, start: Start, held_out: Any) -> Any:
+    def _score_of(self, data: Partitions, start: Start, held_out: tuple[Any, Any, Any] | None) -> Any:
         if self.scoring == "loss":
             return None
         scorer = check_scoring(self, self.scoring)
         if held_out is not None:
-            data = open_rows(self, *held_out, reset=False)
+            data = self._opened(*held_out, reset=False)
         rows = data.map(HeldRows(start)).gather("use scoring='loss', which is summed where the rows are.")
         weight = {} if (rows.weight == 1.0).all() else {"sample_weight": rows.weight}
         return lambda: float(scorer(nameless_copy(self), rows.X, rows.y, **weight))

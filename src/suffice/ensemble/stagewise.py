@@ -8,18 +8,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
 from sklearn.base import clone, is_classifier, is_regressor
-from sklearn.utils import check_random_state, get_tags
+from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..additive.additive_model import level_of
 from ..core.blocks import Rows, stack
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.model import Predictor
 from ..core.partitions import Partitions
@@ -29,20 +28,18 @@ from ..estimator.answers import nameless, row_wise
 from ..estimator.base import must_have_rows, reads_partitions
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, Regressor
-from ..inputs import Check, answers_of, in_memory, open_rows, read_rows
+from ..inputs import Check, answers_of, in_memory, read_rows
 from ..statistics import class_codes, class_counts, margin_loss, quantile_sketch
-from ..tree.base import categorical_by_type
+from ..tree.base import Passed, feature_names
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.model import Tree
 from .weak_learners import (
     PERSIST_ROUNDS,
     Boosting,
-    Passed,
-    feature_names,
+    OfMembers,
     fit_in_memory,
     packed,
     seeded,
-    sparse_container,
     unpacked,
 )
 
@@ -284,7 +281,7 @@ class Stagewise(Predictor):
         return last
 
 
-class ForwardStagewise(Boosting):
+class ForwardStagewise(OfMembers, Boosting):
     """Base class of forward stagewise additive models."""
 
     model_: Stagewise
@@ -320,35 +317,11 @@ class ForwardStagewise(Boosting):
         labels = getattr(LOSSES.get(self.loss), "labels", False)
         return (DecisionTreeClassifier if labels else DecisionTreeRegressor)(max_depth=1)
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags = get_tags(self._base()).input_tags
-        return tags
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit the terms to rows, one after the other.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _solve(self, data: Any) -> Progress:
         loss, self.estimator_ = LOSSES[self.loss], clone(self._base())
-        self._must_be_fit_for(loss)
-        data = open_rows(self, X, y, sample_weight)
-        by_type = categorical_by_type(self.estimator_, X)
         classes = self._classes(data)
         rows, done = data.map(_start, classes), 0
-        local, container = reads_partitions(self.estimator_), sparse_container(X)
+        local, types = reads_partitions(self.estimator_), data.categorical
         rows = rows.persisted() if local else in_memory(rows.gather("use an estimator of suffice."))
         total, weight = rows.fold(_loss, loss)
         must_have_rows(weight)
@@ -369,9 +342,9 @@ class ForwardStagewise(Boosting):
             learner = seeded(clone(self.estimator_), int(seeds[state.n_iter]))
             part = here.map(_working, loss, scale, classes)
             if local:
-                learner.fit(Passed(part, feature_names(self), Check.of(learner), categorical=by_type))
+                learner.fit(Passed(part, feature_names(self), Check.of(learner), categorical=types))
             else:
-                fit_in_memory(learner, part.gather("use an estimator of suffice."), container)
+                fit_in_memory(learner, part.gather("use an estimator of suffice."), data.container)
             term = Term(packed(learner), classes if loss.labels else None)
             beta = loss.coefficient(here, term) * self.learning_rate
             model = Stagewise((*model.terms, term), (*model.coefficient, beta))
@@ -382,14 +355,14 @@ class ForwardStagewise(Boosting):
             )
 
         watch = Watch(self, self.checkpoint, data, self.n_estimators, limited_by="n_estimators", grows=True)
-        return self._publish(watch.loop(step, Progress(Stagewise())))
+        return watch.loop(step, Progress(Stagewise()))
 
-    def _must_be_fit_for(self, loss: TermLoss) -> None:
-        right = is_classifier(self.estimator_) if loss.labels else is_regressor(self.estimator_)
-        name, kind = type(self.estimator_).__name__, "classifier" if loss.labels else "regressor"
-        if not right:
+    def _check_options(self) -> None:
+        base, labels = self._base(), LOSSES[self.loss].labels
+        name, kind = type(base).__name__, "classifier" if labels else "regressor"
+        if not (is_classifier if labels else is_regressor)(base):
             raise ValueError(f"loss={self.loss!r} takes a {kind} as estimator; got {name}.")
-        if not has_fit_parameter(self.estimator_, "sample_weight"):
+        if not has_fit_parameter(base, "sample_weight"):
             raise ValueError(f"{name} doesn't support sample_weight.")
 
     def _classes(self, data: Partitions) -> np.ndarray | None:

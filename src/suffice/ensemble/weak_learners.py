@@ -17,11 +17,12 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
+from sklearn.utils import get_tags
 
-from ..core.blocks import Block, Rows
+from ..core.blocks import Rows
 from ..core.callers import warn
-from ..core.loop import Progress
-from ..core.partitions import Opened, Partitions
+from ..core.loop import Progress, Watch
+from ..core.partitions import Partitions
 from ..core.randomness import Purpose, key_of
 from ..core.statistics import Statistics
 from ..core.threads import in_order, n_threads
@@ -33,12 +34,13 @@ from ..loops.trees import GINI, NONE_MISSING
 from ..statistics import class_codes
 from ..statistics.bins import FeatureBins
 from ..statistics.histograms import Binned, Histograms, bin_offsets
-from ..tree import growth
-from ..tree.growth import Grown, Limits, grow_tree, root, tree_of
+from ..tree.base import Passed
+from ..tree.growth import Grown, Limits, gathered_bytes, grow_tree, root, tree_of
 from ..tree.model import Tree
 from ..tree.pruning import pruned
 from ..tree.targets import ClassTarget, weighted
 
+ROW_NUMBERS = 4  # of a row, beside its codes: class, weight, entry and factor
 PERSIST_ROUNDS = 16  # after which blocks that are computed in each pass are stored with their weights
 
 MANY_BINS = 1 << 13  # of a feature, from which runs of bins are counted first
@@ -150,17 +152,25 @@ def unpacked(member: Any) -> Any:
     return member.estimator_of() if isinstance(member, StoredEstimator) else member
 
 
-def sparse_container(X: Any) -> Any:
-    """The class of sparse rows that a member of another library is fitted to: that of X, if CSR or CSC."""
-    if sp.issparse(X) and X.format in ("csr", "csc"):
-        return type(X)
-    return sp.csr_matrix if isinstance(X, sp.spmatrix) else sp.csr_array
-
-
 def fit_in_memory(estimator: Any, rows: Rows, container: Any, weighted: bool = True) -> None:
     """Fit an estimator of another library to rows in memory."""
     X = container(rows.X) if sp.issparse(rows.X) else rows.X
     estimator.fit(X, rows.y, **({"sample_weight": rows.weight} if weighted else {}))
+
+
+class OfMembers:
+    """An ensemble of any estimator: the rows are opened as the estimator takes them."""
+
+    _base: Callable[[], Any]  # returns the estimator
+
+    def __sklearn_tags__(self) -> Any:
+        tags = super().__sklearn_tags__()  # type: ignore[misc]
+        tags.input_tags = get_tags(self._base()).input_tags
+        return tags
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Passed:
+        data = super()._opened(X, y, sample_weight, reset)  # type: ignore[misc]
+        return Passed.of(self, self._base(), data, X, y)
 
 
 class Members:
@@ -168,6 +178,7 @@ class Members:
 
     estimators_: Any
     n_estimators: int
+    checkpoint: Any
 
     def _check_number(self, n_members: int) -> None:
         """Compare the number of members that a fit starts with to the number that it ends with."""
@@ -178,6 +189,31 @@ class Members:
             )
         if n_members == self.n_estimators:
             warn("Warm-start fitting without increasing n_estimators does not fit new trees.")
+
+    def _with_more(
+        self, members: tuple[Any, ...], fits: Callable[..., Iterator[Any]], data: Partitions, as_model: Any
+    ) -> tuple[Any, ...]:
+        """The members with those that are missing. `fits(numbers)` are the ones with these numbers."""
+        new: Any = None
+
+        def step(progress: Progress) -> Progress:
+            nonlocal new
+            if new is None:  # a resumed fit has members already
+                new = fits(tuple(range(len(progress.model), self.n_estimators)))
+            model = (*progress.model, next(new))
+            return Progress(model, (*progress.trace, float(len(model))))
+
+        watch = Watch(
+            self,
+            self.checkpoint,
+            data,
+            max_iter=self.n_estimators - len(members),
+            as_model=as_model,
+            in_order=True,
+            limited_by="n_estimators",
+            grows=True,
+        )
+        return watch.loop(step, Progress(members)).model
 
     def __len__(self) -> int:
         return len(self.estimators_)
@@ -246,15 +282,12 @@ class TreeLearner:
     def opened(self, data: Partitions) -> Partitions:
         """Binned rows: in this process, if they fit."""
         rows = data.map(starting, self.bins, self.target.classes, self.unit)
-        row_bytes = len(self.bins.n_bins) * self.bins.dtype.itemsize + 64
-        self.gathered = self.n_rows * row_bytes <= growth.GATHERED_BYTES
-        if self.gathered:
-            log.info("AdaBoost: %d rows are gathered, and trees are grown in this process.", self.n_rows)
-            block = rows.gather(None)
-            self.has_missing = (block.codes == self.bins.n_bins[:, None]).any(axis=1)
-            return in_memory(block)
-        log.info("AdaBoost: the histograms of %d rows are folded where they are.", self.n_rows)
-        return rows.persisted()
+        block = rows.gather_if(self.n_rows, gathered_bytes(self.bins, ROW_NUMBERS))
+        self.gathered = block is not None
+        if block is None:
+            return rows.persisted()
+        self.has_missing = (block.codes == self.bins.n_bins[:, None]).any(axis=1)
+        return in_memory(block)
 
     def fit(self, rows: Partitions, m: int) -> tuple[Tree, np.ndarray]:
         """The tree of round m, and the weights of the classes in its nodes."""
@@ -434,49 +467,3 @@ def _total(block: Reweighted) -> np.ndarray:
 def _as_rows(classes: np.ndarray, total: int, block: Reweighted) -> Rows:
     """Rows with weights whose sum is about one, as scikit-learn has them."""
     return Rows(block.X, classes[block.y], block.entry[:, 0] / float(total), block.index)
-
-
-def feature_names(estimator: Any) -> tuple[str, ...] | int:
-    """The names of the features of a fitted estimator, or how many there are."""
-    names = getattr(estimator, "feature_names_in_", None)
-    return estimator.n_features_in_ if names is None else tuple(names)
-
-
-class Passed(Opened):
-    """Partitions that passed the checks of an estimator, to be passed to its `fit`."""
-
-    def __init__(
-        self,
-        data: Partitions,
-        features: tuple[str, ...] | int,
-        check: Check,
-        flat_target: bool = True,
-        categorical: np.ndarray | None = None,
-    ) -> None:
-        self.data, self.features, self.check, self.flat_target = data, features, check, flat_target
-        self.categorical = categorical
-
-    @property
-    def in_memory(self) -> bool:
-        return self.data.in_memory
-
-    def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
-        return self.data.map(f, *shared)
-
-    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
-        return self.data.fold(f, *shared)
-
-    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Any:
-        return self.data.fold_by_key(f, *shared, n_keys=n_keys, shards=shards)
-
-    def on_driver(self, block: Block) -> Partitions:
-        return self.data.on_driver(block)
-
-    def batches(self) -> Iterator[Any]:
-        return self.data.batches()
-
-    def persisted(self) -> Partitions:
-        return self.data.persisted()
-
-    def gather(self, instead: str | None) -> Any:
-        return self.data.gather(instead)

@@ -62,6 +62,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     has_target: ClassVar[bool] = False  # whether `fit` reads targets
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
     iterates: ClassVar[bool] = False  # whether a fit makes many passes, so that it pays to cache the rows
+    has_tasks: ClassVar[bool] = False  # whether a fit tells callbacks of its parts; else it is one task
     # Fitted attributes and row-wise methods that are float32 if X is. Sums are float64 all the same.
     preserves_dtype: ClassVar[tuple[str, ...]] = ()
     # Parameters of which one fit serves all values, and which value that fit takes: see `_with_values`.
@@ -161,10 +162,14 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
+        return self._fit_to(X, y, sample_weight)
+
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Self:
+        """The steps of every fit. A subclass whose `fit` has more arguments passes them on to `_solve`."""
         self._check_options()
         data = self._opened(X, y, sample_weight)
-        with nullcontext() if self.iterates else one_task(self):  # of iterations, each is a task
-            progress = self._solve(data)
+        with nullcontext() if self.has_tasks else one_task(self):
+            progress = self._solve(data, **options)
             self._publish(progress)
             self._finish(progress, data)
         return self
@@ -189,8 +194,12 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """What is done with the fitted model: another pass over the rows, or a warning."""
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        """The fitted attributes that follow from the model and the sums, beside `model_` itself."""
-        return {}
+        """The fitted attributes that follow from the model and the sums, beside `model_` itself.
+
+        By default, these are the fields of the progress with names that end in an underscore, except None.
+        """
+        fields = vars(progress).items()
+        return {name: value for name, value in fields if name.endswith("_") and value is not None}
 
     def _publish(self, progress: Progress, **more: Any) -> Self:
         """Set the fitted attributes: those of a progress, and more that it does not have."""
@@ -305,6 +314,7 @@ class Iterative(Estimator):
     converged_: bool
     stopped_because_: str
     iterates: ClassVar[bool] = True
+    has_tasks: ClassVar[bool] = True
 
     # What to do if max_iter is reached: the words of scikit-learn, where it warns too.
     max_iter_advice: ClassVar[str] = "Raise max_iter or tol, and look at trace_."

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+import scipy.sparse as sp
 
+from ..core.blocks import Block
 from ..core.callers import warn
-from ..core.partitions import Partitions
+from ..core.loop import Progress
+from ..core.partitions import Opened, Partitions
 from ..core.randomness import Purpose, key_of
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
@@ -19,7 +22,7 @@ from ..estimator.base import Estimator
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import Interval, RealNotInt, StrOptions, seed_of
 from ..estimator.scores import Classifier, Regressor
-from ..inputs import TargetDomain, open_rows, source_of
+from ..inputs import Check, TargetDomain, source_of
 from ..losses import Poisson
 from ..statistics import (
     FeatureBins,
@@ -75,7 +78,17 @@ class Prepared:
     sums: Any  # of the targets: CategoryCounts or Extremes
     target: Any  # ClassTarget or NumberTarget, or that of several
     limits: Limits
-    fitted: dict[str, Any]  # attributes that are known already
+    fitted: dict[str, Any]  # attributes that are known already: see `Trees`
+
+
+@dataclass(frozen=True, eq=False)
+class Trees(Progress):
+    """One tree or several, and what is known about the targets and features that they were grown to."""
+
+    classes_: Any = None
+    n_classes_: Any = None
+    max_features_: int | None = None
+    n_outputs_: int | None = None
 
 
 class TreeGrower(Estimator):
@@ -124,20 +137,21 @@ class TreeGrower(Estimator):
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit", gathers=getattr(self, "criterion", "") == "absolute_error")
 
-    def _binned(self, X: Any, y: Any, sample_weight: Any) -> tuple[Partitions, TreeStart, FeatureBins]:
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Passed:
+        return Passed.of(self, self, super()._opened(X, y, sample_weight, reset), X)
+
+    def _binned(self, data: Opened) -> tuple[TreeStart, FeatureBins]:
         """Read the rows once: their values, and their bins."""
-        by_type = categorical_by_type(self, X)
-        data = open_rows(self, X, y, sample_weight)
-        categorical = categorical_mask(self, by_type)
+        categorical = categorical_mask(self, data.categorical)
         start = data.fold(TreeStart.of, categorical, self.max_bins, self._labels)
         check_total_weight(start.weight)
         for classes in start.target.values if self._labels else ():
             afford_classes(len(classes))
-        return data, start, FeatureBins.of(categorical, start.features, self.max_bins)
+        return start, FeatureBins.of(categorical, start.features, self.max_bins)
 
-    def _prepared(self, X: Any, y: Any, sample_weight: Any) -> Prepared:
+    def _prepared(self, data: Opened) -> Prepared:
         """Read the rows once: their bins, and their grid."""
-        data, start, bins = self._binned(X, y, sample_weight)
+        start, bins = self._binned(data)
         n_targets = len(start.target.values if self._labels else start.target.low)
         if n_targets > 1 and self.monotonic_cst is not None:
             raise ValueError("Monotonicity constraints are not supported with multiple outputs.")
@@ -264,6 +278,64 @@ def categorical_by_type(model: Any, X: Any) -> np.ndarray | None:
     """Which features of X hold categories by their types, if the estimator asks for them."""
     chosen = getattr(model, "categorical_features", None)
     return source_of(X).categorical_features() if isinstance(chosen, str) else None
+
+
+def feature_names(estimator: Any) -> tuple[str, ...] | int:
+    """The names of the features of a fitted estimator, or how many there are."""
+    names = getattr(estimator, "feature_names_in_", None)
+    return estimator.n_features_in_ if names is None else tuple(names)
+
+
+class Passed(Opened):
+    """Partitions that passed the checks of an estimator, to be passed to its `fit`."""
+
+    def __init__(
+        self,
+        data: Partitions,
+        features: tuple[str, ...] | int,
+        check: Check,
+        flat_target: bool = True,
+        categorical: np.ndarray | None = None,
+        container: Any = sp.csr_array,
+    ) -> None:
+        self.data, self.features, self.check, self.flat_target = data, features, check, flat_target
+        self.categorical = categorical
+        self.container = container  # of sparse rows, for an estimator of another library
+
+    @classmethod
+    def of(cls, model: Any, base: Any, data: Partitions, X: Any, y: Any = None) -> Passed:
+        """The partitions of X that a model opened, to be passed to the `fit` of a base estimator."""
+        source = source_of(X)
+        categorical = categorical_by_type(base, X)
+        container = sp.csr_matrix if isinstance(X, sp.spmatrix) else sp.csr_array
+        if sp.issparse(X) and X.format in ("csr", "csc"):
+            container = type(X)
+        return cls(data, feature_names(model), Check.of(base), source.flat_target(y), categorical, container)
+
+    @property
+    def in_memory(self) -> bool:
+        return self.data.in_memory
+
+    def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
+        return self.data.map(f, *shared)
+
+    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
+        return self.data.fold(f, *shared)
+
+    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Any:
+        return self.data.fold_by_key(f, *shared, n_keys=n_keys, shards=shards)
+
+    def on_driver(self, block: Block) -> Partitions:
+        return self.data.on_driver(block)
+
+    def batches(self) -> Iterator[Any]:
+        return self.data.batches()
+
+    def persisted(self) -> Partitions:
+        return self.data.persisted()
+
+    def gather(self, instead: str | None) -> Any:
+        return self.data.gather(instead)
 
 
 class TreeClassifier(Classifier):

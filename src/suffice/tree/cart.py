@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -10,13 +10,11 @@ from sklearn.base import clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
-from ..core.loop import one_task
-from ..core.partitions import Partitions
+from ..core.partitions import Opened, Partitions
 from ..estimator.parameters import StrOptions, seed_of
 from ..inputs import answers_of
 from .arrays import TreeArrays, importances, paths
-from .base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor
+from .base import MAX_BINS, Prepared, TreeClassifier, TreeGrower, TreeRegressor, Trees
 from .growth import binned, grow_tree, with_weight
 from .model import Tree
 from .pruning import (
@@ -37,37 +35,19 @@ class DecisionTree(TreeGrower):
     _several = True
     one_fit: ClassVar[dict[str, Any]] = {"ccp_alpha": unpruned}
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Grow a tree.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,) or (n_samples, n_outputs), optional
-            Targets. Leave out if columns of the table hold them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            p, _, tree = self._grown(X, y, sample_weight)
-            self.model_ = tree.replace(bins=tree.bins.of_categories())
-            self._shorten()
-            self.__dict__.update(p.fitted)
-        return self
+    def _solve(self, data: Any) -> Trees:
+        p, _, tree = self._grown(data)
+        return Trees(self._shortened(tree.replace(bins=tree.bins.of_categories())), **p.fitted)
 
     def _shorten(self) -> None:
-        if self.ccp_alpha > 0.0:
-            self.model_ = pruned(self.model_, self.ccp_alpha)
+        self.model_ = self._shortened(self.model_)
 
-    def _grown(self, X: Any, y: Any, sample_weight: Any) -> tuple[Prepared, Partitions, Tree]:
+    def _shortened(self, tree: Tree) -> Tree:
+        return pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0.0 else tree
+
+    def _grown(self, data: Opened) -> tuple[Prepared, Partitions, Tree]:
         """What the tree is grown from, the binned rows, and the tree."""
-        p = self._prepared(X, y, sample_weight)
+        p = self._prepared(data)
         rows = p.data.map(binned, p.bins, p.target).map(with_weight).persisted()
         return p, rows, grow_tree(rows, p.rows, p.bins, p.target, p.limits)
 
@@ -80,7 +60,8 @@ class DecisionTree(TreeGrower):
             `ccp_alphas`, the effective complexities of the subtrees, and `impurities`, the sums of the
             impurities of their leaves.
         """
-        *_, tree = clone(self)._grown(X, y, sample_weight)
+        model = clone(self)
+        *_, tree = model._grown(model._opened(X, y, sample_weight))
         alphas, impurities, _ = pruning_path(tree)
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
@@ -109,7 +90,7 @@ class DecisionTree(TreeGrower):
             is the misclassification rate, the squared error, or half the Poisson deviance.
         """
         model = clone(self)
-        p, rows, tree = model._grown(X, y, sample_weight)
+        p, rows, tree = model._grown(model._opened(X, y, sample_weight))
         alphas = np.unique(pruning_path(tree)[0])
         between = np.sqrt(alphas * np.append(alphas[1:], np.inf))  # representative of each tree
         seed = seed_of(self.random_state)

@@ -1,21 +1,21 @@
 """Growth of one tree: where the rows are, or from rows gathered in this process. Both give the same tree.
 
 A node with many rows is split by its histograms, which are folded; one fold serves all such nodes of a level,
-in groups that fit in `HISTOGRAM_BYTES`. The rows of nodes that fit in `GATHERED_BYTES` are gathered, and
-their subtrees are finished here (Panda, Herbach, Basu and Bayardo, "PLANET", 2009). If all rows fit, the
-first such node is the root.
+in groups that fit in `HISTOGRAM_BYTES`. The rows of nodes that fit in memory are gathered, and their subtrees
+are finished here (Panda, Herbach, Basu and Bayardo, "PLANET", 2009). If all rows fit, the first such node is
+the root.
 """
 
 from __future__ import annotations
 
 import heapq
-import logging
 from collections.abc import Iterator
 from dataclasses import dataclass, field, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from ..core import partitions
 from ..core.partitions import Partitions
 from ..loops.trees import (
     MISSING_LEFT,
@@ -32,12 +32,9 @@ from ..statistics.bins import FeatureBins
 from ..statistics.histograms import Binned, Histograms, bin_offsets
 from .model import Tree, joined_sets
 
-GATHERED_BYTES = 1 << 29
 HISTOGRAM_BYTES = 1 << 27  # of each thread
-LOOP_BYTES = 24  # of a row, beside itself, while its tree is grown
+COPIES = 3  # of gathered rows: blocks that arrive, the block that joins them, and the copy of a loop
 NO_LIMIT = 1 << 40
-
-log = logging.getLogger("suffice")
 
 
 @dataclass(frozen=True)
@@ -84,10 +81,14 @@ def with_weight(block: Binned) -> Binned:
     return block if seen.all() else block[seen]
 
 
-def most_gathered(bins: FeatureBins, target: Any) -> int:
-    """The number of rows to which a tree is grown in this process."""
-    row_bytes = 3 * len(bins.n_bins) * bins.dtype.itemsize + 24 * (1 + target.n_entries) + LOOP_BYTES
-    return GATHERED_BYTES // row_bytes
+def gathered_bytes(bins: FeatureBins, n_numbers: int) -> int:
+    """Memory of a gathered row: its codes and this many numbers of eight bytes, with all copies."""
+    return COPIES * (len(bins.n_bins) * bins.dtype.itemsize + 8 * n_numbers)
+
+
+def growth_bytes(bins: FeatureBins, target: Any) -> int:
+    """Memory of a gathered row in the growth of a tree: codes, target, entries and the place in a node."""
+    return gathered_bytes(bins, 2 + target.n_entries)
 
 
 def grow_tree(
@@ -96,12 +97,10 @@ def grow_tree(
     """Grow a tree on `rows` binned rows; `trees` trees share the memory."""
     if hasattr(target, "grown"):  # of statistics that cannot be added up
         return tree_of(bins, target, target.grown(data, bins, limits))
-    most = most_gathered(bins, target) // trees
-    if rows <= most:
-        log.info("Tree: %d rows are gathered, and the tree is grown in this process.", rows)
-        return grow_here(data.gather(None), bins, target, limits)
-    most //= 4  # beside the blocks that are read, and histograms
-    log.info("Tree: nodes of more than %d of the %d rows are split by folded histograms.", most, rows)
+    if (block := data.gather_if(rows, trees * growth_bytes(bins, target))) is not None:
+        return grow_here(block, bins, target, limits)
+    # A quarter of the memory, beside the blocks that are read, and histograms.
+    most = partitions.GATHERED_BYTES // (4 * trees * growth_bytes(bins, target))
     return tree_of(bins, target, _Folding(bins, target, limits, rows, data, most, trees).run())
 
 

@@ -13,18 +13,16 @@ import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Rows
-from ..core.callbacks import with_callbacks
-from ..core.loop import one_task
 from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import Interval, StrOptions
-from ..inputs import Check, map_rows, open_rows, read_rows
+from ..inputs import Check, map_rows, read_rows
 from ..statistics import FeatureBins, afford_classes, class_codes
 from ..statistics.histograms import bin_offsets
-from .base import MAX_BINS, TreeClassifier, TreeStart, categorical_by_type, categorical_mask
+from .base import MAX_BINS, Passed, TreeClassifier, Trees, TreeStart, categorical_mask
 from .growth import HISTOGRAM_BYTES, NO_LIMIT
 from .impurity import gains, impurity
 
@@ -465,46 +463,28 @@ class MultiwayTreeClassifier(TreeClassifier, Estimator):
         tags.input_tags.string = self.categorical_features is not None
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Grow a tree.
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Passed:
+        return Passed.of(self, self, super()._opened(X, y, sample_weight, reset), X)
 
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Classes. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            by_type = categorical_by_type(self, X)
-            data = open_rows(self, X, y, sample_weight)
-            categorical = categorical_mask(self, by_type)
-            start = data.fold(TreeStart.of, categorical, MAX_BINS, True)
-            afford_classes(len(start.target.values[0]))
-            must_have_rows(start.weight)
-            bins = FeatureBins.of(categorical, start.features, self.max_bins)
-            (classes,), (totals,) = start.target.values, start.target.count
-            tree = _Growing(
-                data.map(coded, bins, classes).persisted(),
-                bins,
-                self.criterion == "gain_ratio",
-                self.epsilon,
-                NO_LIMIT if self.max_depth is None else int(self.max_depth),
-                float(self.min_samples_leaf) if self.min_samples_leaf > 1 else 0.0,  # whatever a row weighs
-                [totals[0]],
-            ).run()
-            self.model_ = tree.replace(bins=bins.of_categories())
-            if self.alpha > 0.0:
-                self.model_ = self.model_.pruned(self.alpha)
-            self.classes_, self.n_classes_ = classes, len(classes)
-        return self
+    def _solve(self, data: Any) -> Trees:
+        categorical = categorical_mask(self, data.categorical)
+        start = data.fold(TreeStart.of, categorical, MAX_BINS, True)
+        afford_classes(len(start.target.values[0]))
+        must_have_rows(start.weight)
+        bins = FeatureBins.of(categorical, start.features, self.max_bins)
+        (classes,), (totals,) = start.target.values, start.target.count
+        tree = _Growing(
+            data.map(coded, bins, classes).persisted(),
+            bins,
+            self.criterion == "gain_ratio",
+            self.epsilon,
+            NO_LIMIT if self.max_depth is None else int(self.max_depth),
+            float(self.min_samples_leaf) if self.min_samples_leaf > 1 else 0.0,  # whatever a row weighs
+            [totals[0]],
+        ).run()
+        tree = tree.replace(bins=bins.of_categories())
+        tree = tree.pruned(self.alpha) if self.alpha > 0.0 else tree
+        return Trees(tree, classes_=classes, n_classes_=len(classes))
 
     def cost(self, alpha: float = 0.0) -> float:
         """Compute the cost of the tree: weight times entropy in bits, summed over leaves, plus `alpha` each.

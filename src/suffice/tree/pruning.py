@@ -15,7 +15,7 @@ from ..core.randomness import Purpose
 from ..core.statistics import Statistics, tree_sum
 from ..fitting.shared import Sharing, divide
 from ..statistics import Binned
-from .growth import grow_here, grow_tree, most_gathered
+from .growth import grow_here, grow_tree, growth_bytes
 from .model import Tree
 
 if TYPE_CHECKING:
@@ -135,8 +135,7 @@ def trees_of_folds(data: Partitions, p: Prepared, n_folds: int, seed: int) -> li
 
     The fold of a row is drawn from the hash of its codes and its target: equal rows share a fold.
     """
-    if p.rows <= most_gathered(p.bins, p.target):
-        block = data.gather(None)
+    if (block := data.gather_if(p.rows, growth_bytes(p.bins, p.target))) is not None:
         fold = parts_of(block, n_folds, Purpose.INNER_FOLDS, seed)
         others = (np.flatnonzero(fold != k) for k in range(n_folds))
         return [grow_here(block[rows], p.bins, p.target, p.limits) for rows in others]
