@@ -38,6 +38,7 @@ from ..estimator.parameters import (
 from ..estimator.scores import mean_score
 from ..fitting.em import em
 from ..fitting.linear_algebra import signs
+from ..fitting.sampler import Chain, Draw, Sampler, metropolis_step
 from ..inputs import map_rows, read_rows
 from ..statistics import Moments, describe, moments
 from .factor_analysis import named
@@ -184,11 +185,7 @@ class BinaryFactors(Model):
         for t in range(T):
             logits = self.intercept + proposals[:, t].dot(self.loadings.T)
             densities[:, t] = (ones * log_expit(logits) + zeros * log_expit(-logits)).sum(axis=1)
-            moves = level[:, t] < densities[:, t] - density
-            state, density = (
-                np.where(moves[:, None], proposals[:, t], state),
-                np.where(moves, densities[:, t], density),
-            )
+            state, density = metropolis_step(level[:, t], proposals[:, t], densities[:, t], state, density)
             if t < T // 4:  # the chain has not yet forgotten where it began
                 continue
             p = expit(self.intercept + state.dot(self.loadings.T))
@@ -500,19 +497,20 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         """Stochastic approximation: the sums of new draws get less weight, after a while."""
         first = max(self.max_iter // 4, 1)
 
-        def step(progress: Progress) -> Progress:
-            model = progress.model
+        def advance(chains: tuple[Chain, ...], data: Partitions) -> tuple[Draw, ...]:
+            (chain,) = chains
+            model = chain.model
             s = data.fold(BinaryFactors.summarize, model)
-            trace = (*progress.trace, model.objective(s))
-            share = 1.0 / max(1, len(trace) - first)
-            if progress.statistics is not None and share < 1.0:
-                s = progress.statistics * (1.0 - share) + s * share
+            objective = model.objective(s)
+            share = 1.0 / max(1, chain.n_iter + 1 - first)
+            if chain.statistics is not None and share < 1.0:
+                s = chain.statistics * (1.0 - share) + s * share
             new = model.estimate(s)
             change = np.abs(new.coefficients - model.coefficients).max(initial=0.0)
             done = share < 0.1 and change < self.tol * max(1.0, np.abs(new.coefficients).max(initial=0.0))
-            return Progress(new, trace, s, "tolerance" if done else "")
+            return (Draw(new, objective, None, s, "tolerance" if done else ""),)
 
-        return watch.limited(self.max_iter).loop(step, Progress(start))
+        return Sampler(advance, self.max_iter, watch=watch).sample((start,), data).chains[0]
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model: BinaryFactors = progress.model

@@ -34,6 +34,8 @@ from ..core.statistics import Statistics
 from ..core.storage import StorageError
 from ..core.threads import in_order
 from ..core.values import Value
+from ..fitting.resident import Resident
+from ..fitting.sampler import Chain, Draw, Sampler
 from ..inputs import in_memory
 
 # Words that are worth a visit of a block to a part of the vocabulary.
@@ -140,8 +142,8 @@ class Walk:
 
 
 @dataclass(frozen=True, eq=False)
-class Draw(Value):
-    """State of the sampler: the counts, which the next sweep may change, and for a checkpoint the topics of
+class TopicState(Value):
+    """State of the chain: the counts, which the next sweep may change, and for a checkpoint the topics of
     each block."""
 
     word: Annotated[np.ndarray, "int (V, K)"]
@@ -165,31 +167,33 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
             "solver='gibbs' needs a prior, and topic_word_prior=0 is none: pass a positive topic_word_prior."
         )
     V, K = start.word.shape
-    tokens, done = _tokens(data, V, K, seed), 0
-    swept = _swept_together if tokens.local else _swept_apart
-    s = tokens.fold(Counts.of, alpha, V)
 
-    def progress_of(trace: tuple[float, ...]) -> Progress:
-        topics = () if watch.checkpoint is None else tokens.fold(_topics)
-        return Progress(
-            Draw(s.word, s.total, topics), trace, (s.weight, s.length, np.zeros_like(alpha), s.word)
-        )
+    def restored(tokens: Partitions, n_steps: int, state: TopicState) -> Partitions:
+        if tokens.fold(_lengths) != tuple(map(len, state.topics)):
+            raise StorageError(
+                f"{watch.checkpoint} holds the topics of other blocks of these documents: resume "
+                f"with the same division of the data, or remove it to start again."
+            )
+        return tokens.map(_resumed, state.topics)
 
-    def step(progress: Progress) -> Progress:
-        nonlocal tokens, done, s
-        n = progress.n_iter
-        if n != done:  # it goes on from a checkpoint
-            if tokens.fold(_lengths) != tuple(map(len, progress.model.topics)):
-                raise StorageError(
-                    f"{watch.checkpoint} holds the topics of other blocks of these documents: resume "
-                    f"with the same division of the data, or remove it to start again."
-                )
-            tokens = tokens.map(_resumed, progress.model.topics)
-            s = tokens.fold(Counts.of, alpha, V)
-        (tokens, s), done = swept(tokens, s, alpha, eta, (seed, n + 1)), n + 1
-        return progress_of((*progress.trace, s.log_joint(eta) / s.length))
+    def state_of(tokens: Partitions, s: Counts) -> TopicState:
+        return TopicState(s.word, s.total, () if watch.checkpoint is None else tokens.fold(_topics))
 
-    return watch.limited(max_iter).loop(step, progress_of(()))
+    def advance(chains: tuple[Chain, ...], tokens: Resident) -> tuple[Draw, ...]:
+        ((n, state),) = ((chain.n_iter, chain.model) for chain in chains)
+        blocks = tokens.at(n, state)
+        s = tokens.sums or blocks.fold(Counts.of, alpha, V)
+        swept = _swept_together if blocks.local else _swept_apart
+        blocks, s = swept(blocks, s, alpha, eta, (seed, n + 1))
+        tokens.advance(n + 1, blocks, s)
+        return (Draw(state_of(blocks, s), s.log_joint(eta) / s.length),)
+
+    blocks = _tokens(data, V, K, seed)
+    s = blocks.fold(Counts.of, alpha, V)
+    tokens = Resident(blocks, restored, sums=s)
+    chain = Sampler(advance, max_iter, watch=watch).sample((state_of(blocks, s),), tokens).chains[0]
+    statistics = s.weight, s.length, np.zeros_like(alpha), chain.model.word
+    return chain.replace(model=chain.model.model(start), statistics=statistics)
 
 
 def _swept_together(

@@ -510,8 +510,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             seed = int(random.randint(np.iinfo(np.int32).max))
             watch = Watch(self, self.checkpoint, data, as_model=lambda draw: draw.model(start), in_order=True)
             drawn = gibbs(start, data, seed, self.max_iter, watch)
-            s = TopicCounts(0.0, *drawn.statistics)
-            return drawn.replace(model=drawn.model.model(start), statistics=s)
+            return drawn.replace(statistics=TopicCounts(0.0, *drawn.statistics))
         watch = Watch(self, self.checkpoint, data, in_order=solver == "online")
         progress: Progress
         if solver == "variational":

@@ -26,14 +26,27 @@ from .online import OnlineResult, online
 from .planes import cutting_planes
 from .problem import ColumnRidge, LossModel, Problem, Ridge, Scaled
 from .quasi_newton import quasi_newton
+from .resident import Resident
+from .sampler import (
+    Chain,
+    Chains,
+    Draw,
+    Sampler,
+    effective_sample_size,
+    metropolis_step,
+    split_r_hat,
+)
 from .scaling import iterative_scaling, scaling_step
 from .solvers import SOLVERS, Solver, find_solver
 
 __all__ = [
     "SOLVERS",
     "BoundStatistics",
+    "Chain",
+    "Chains",
     "ColumnRidge",
     "Decreasing",
+    "Draw",
     "EpochIterates",
     "LinearScore",
     "LossModel",
@@ -41,18 +54,22 @@ __all__ = [
     "MultiStart",
     "OnlineResult",
     "Problem",
+    "Resident",
     "Ridge",
+    "Sampler",
     "Scaled",
     "Solver",
     "conjugate_gradient",
     "conjugate_solve",
     "coordinate_descent",
     "cutting_planes",
+    "effective_sample_size",
     "em",
     "evidence_lower_bound",
     "find_solver",
     "gradient_descent",
     "iterative_scaling",
+    "metropolis_step",
     "monte_carlo_em",
     "newton",
     "nonnegative_quadratic",
@@ -60,6 +77,7 @@ __all__ = [
     "q_function",
     "quasi_newton",
     "scaling_step",
+    "split_r_hat",
     "stochastic_descent",
     "svrg",
     "variational_em",

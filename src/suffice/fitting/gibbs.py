@@ -1,7 +1,7 @@
 """Gibbs sampling of mixtures: a sweep is a fold that draws labels, and a draw of parameters on the driver.
 
-Chains share each pass over the data. Split and merge moves change many labels at once, which single labels
-would cross only through improbable states: Jain and Neal 2004, Dahl 2005, Chang and Fisher 2013.
+Split and merge moves change many labels at once. A sampler that changes one label at a time passes from one
+division to the other only through improbable states: Jain and Neal 2004, Dahl 2005, Chang and Fisher 2013.
 """
 
 from __future__ import annotations
@@ -13,7 +13,6 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.special import expit
 
-from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Parts, Statistics
@@ -21,87 +20,32 @@ from ..core.values import Value
 from ..families import GibbsMixture, GroupStatistics, Mixture, Sticks
 from ..statistics import Moments
 from .em import summarize_each
+from .sampler import Chain, Draw
 
 MOVES_EVERY = 5  # sweeps between split and merge moves, which read the data REFINE + 1 times more
 REFINE = 1  # EM steps of the two sub-clusters of a proposal
 
 
-@dataclass(frozen=True, eq=False)
-class Chain(Progress):
-    """One chain: its current draw, the log joint density by sweep, and what is kept of the draws after
-    burn-in."""
+@dataclass(frozen=True)
+class GibbsSweep:
+    """A transition of chains of mixtures: one fold draws the labels of the rows for all chains, and each
+    chain draws weights and parameters from its sums."""
 
-    draws: tuple[Any, ...] = ()
-    occupied: tuple[int, ...] = ()  # components with rows, by sweep
-    best: Any = None  # the sums of the sweep with the largest log joint density
+    # moves(models, sums, data) returns the sums after moves of labels that leave their distribution as it is.
+    moves: Callable[[tuple[GibbsMixture, ...], tuple[Any, ...], Partitions], tuple[Any, ...]] | None
+    keep: Callable[[Mixture], tuple[Any, ...]]  # the arrays of a draw that are kept
 
+    def __call__(self, chains: tuple[Chain, ...], data: Partitions) -> tuple[Draw, ...]:
+        models = tuple(chain.model for chain in chains)
+        sums = data.fold(summarize_each, models).parts
+        if self.moves is not None:
+            sums = self.moves(models, sums, data)
+        return tuple(self.draw(model, s) for model, s in zip(models, sums, strict=True))
 
-@dataclass(frozen=True, eq=False)
-class Chains(Progress):
-    """Several chains over the same data. `trace` and `model` are those of the first."""
-
-    chains: tuple[Chain, ...] = ()
-
-
-def gibbs(
-    models: tuple[GibbsMixture, ...],
-    data: Partitions,
-    *,
-    n_sweeps: int,
-    burn_in: int,
-    moves: Callable[[tuple[GibbsMixture, ...], tuple[Any, ...], Partitions], tuple[Any, ...]] | None = None,
-    keep: Callable[[Mixture], Any] = lambda mixture: mixture,
-    watch: Watch | None = None,
-) -> Chains:
-    """Gibbs sampling of mixtures from several initial draws.
-
-    Parameters
-    ----------
-    models : tuple of GibbsMixture
-        Initial draws of the chains.
-    data : Partitions
-        The rows.
-    n_sweeps : int
-        Number of sweeps.
-    burn_in : int
-        Number of sweeps whose draws are discarded.
-    moves : callable, optional
-        ``moves(models, sums, data)`` returns the sums after moves of labels that leave their distribution
-        as it is, such as `split_and_merge`.
-    keep : callable, optional
-        ``keep(mixture)`` returns what is kept of a draw after `burn_in`. It is the only part of a checkpoint
-        that grows.
-    watch : Watch, optional
-        Callbacks and checkpoint.
-
-    Returns
-    -------
-    Chains
-    """
-
-    def step(state: Chains) -> Chains:
-        current = tuple(chain.model for chain in state.chains)
-        sums = data.fold(summarize_each, current).parts
-        if moves is not None:
-            sums = moves(current, sums, data)
-        chains = tuple(_advance(chain, s, burn_in, keep) for chain, s in zip(state.chains, sums, strict=True))
-        return Chains(chains[0].model, chains[0].trace, chains=chains)
-
-    start = Chains(models[0], chains=tuple(Chain(model) for model in models))
-    return (watch or Watch()).limited(n_sweeps).loop(step, start)
-
-
-def _advance(chain: Chain, s: GroupStatistics, burn_in: int, keep: Callable[[Mixture], Any]) -> Chain:
-    log_joint = chain.model.log_joint(s)
-    model = chain.model.estimate(s)
-    better = not chain.trace or log_joint > max(chain.trace)
-    return Chain(
-        model,
-        (*chain.trace, log_joint),
-        draws=(*chain.draws, keep(model.mixture)) if chain.n_iter >= burn_in else (),
-        occupied=(*chain.occupied, int((s.weight > 0).sum())),
-        best=s if better else chain.best,
-    )
+    def draw(self, model: GibbsMixture, s: GroupStatistics) -> Draw:
+        """The draw of one chain. The number of components with rows is kept, too."""
+        new = model.estimate(s)
+        return Draw(new, model.log_joint(s), (*self.keep(new.mixture), int((s.weight > 0).sum())), s)
 
 
 # --- split and merge -------------------------------------------------------------------------------------
@@ -111,9 +55,9 @@ def _advance(chain: Chain, s: GroupStatistics, burn_in: int, keep: Callable[[Mix
 class Pairs(Value):
     """Pairs of components (a, b), with the rows of both divided between two sub-clusters.
 
-    If b is empty, the proposal is to split a: rows of the second sub-cluster go to b. If neither is, it is to
-    merge them: all rows go to a. The sub-clusters depend on the rows of both components alone, not on which
-    of the two a row is in, and so are the same for a move and for its reverse.
+    If b is empty, the proposal splits a: rows of the second sub-cluster go to b. If neither is empty, the
+    proposal merges them: all rows go to a. The sub-clusters depend only on the rows of both components, and
+    not on which of the two a row is in. So they are the same for a move and for its reverse.
     """
 
     first: Annotated[np.ndarray, "int (P,)"]
@@ -122,7 +66,8 @@ class Pairs(Value):
     sub: Mixture  # of 2 P components: those of pair p are 2 p and 2 p + 1
 
     def shares(self, X: Any, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """The log odds of the second sub-cluster, (N, P), and the copies of each row in a pair, (N, P)."""
+        """Log odds of the second sub-cluster, and number of copies that are in the pair, for each row and
+        pair: (N, P) both."""
         copies = counts[:, self.first] + counts[:, self.second]
         odds = np.zeros(copies.shape)
         for p in range(len(self.first)):
@@ -180,7 +125,8 @@ def _divided_and_joined(
 
 
 def _paired(model: GibbsMixture, s: GroupStatistics) -> Pairs | None:
-    """Random pairs whose first component has at least two rows, with the principal axis as first guess."""
+    """Random pairs of components; None if no pair has two rows. The sub-clusters of a pair start from the
+    halves along the principal axis of its rows."""
     order = model.driver_rng(1).permutation(len(s.weight))
     chosen = [(a, b) for a, b in zip(order[::2], order[1::2], strict=False) if s.weight[a] > 0]
     chosen = [(a, b) for a, b in chosen if s.weight[a] + s.weight[b] > 1]
@@ -288,38 +234,3 @@ def _in_order(s: Moments, order: np.ndarray) -> Moments:
     if s.pooled:
         return s.replace(weight=s.weight[order], mean=s.mean[order])
     return _taken(s, order)
-
-
-# --- diagnostics -----------------------------------------------------------------------------------------
-
-
-def split_r_hat(traces: np.ndarray) -> float:
-    """Potential scale reduction of chains (C, S), each divided into halves; 1 if they agree. Gelman and Rubin
-    1992; Gelman et al. 2013, ch. 11."""
-    half = traces.shape[1] // 2
-    if half < 2:
-        return np.nan
-    halves = np.concatenate([traces[:, :half], traces[:, -half:]])
-    within, between = halves.var(axis=1, ddof=1).mean(), halves.mean(axis=1).var(ddof=1)
-    if within == 0:
-        return 1.0 if between == 0 else np.inf
-    return float(np.sqrt((half - 1.0) / half + between / within))
-
-
-def effective_sample_size(traces: np.ndarray) -> float:
-    """Number of independent draws with the same error of the mean, of chains (C, S): Geyer's initial
-    monotone sequence."""
-    C, S = traces.shape
-    if S < 4:
-        return float(C * S)
-    Y = traces - traces.mean(axis=1, keepdims=True)
-    covariance = np.stack([np.correlate(y, y, "full")[S - 1 :] / S for y in Y]).mean(axis=0)
-    variance = covariance[0] * S / (S - 1.0) + (traces.mean(axis=1).var(ddof=1) if C > 1 else 0.0)
-    if variance == 0:
-        return float(C * S)
-    rho = 1.0 - (covariance[0] * S / (S - 1.0) - covariance) / variance
-    rho[0] = 1.0
-    pairs = rho[: S // 2 * 2].reshape(-1, 2).sum(axis=1)
-    ends = np.flatnonzero(pairs < 0)
-    pairs = np.minimum.accumulate(pairs[: ends[0] if len(ends) else len(pairs)])
-    return float(min(C * S / max(2.0 * pairs.sum() - 1.0, 1.0 / np.log10(C * S + 10.0)), C * S))

@@ -20,6 +20,7 @@ from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics, tree_sum
 from ..core.values import Value
 from .em import em
+from .sampler import Chain, Draw, Sampler, metropolis_step
 
 
 def q_function(model: Any, X: Any, q: Any, sample_weight: Any = None) -> float:
@@ -382,11 +383,12 @@ def monte_carlo_em(
     must_be_partitions(data)
     steps = n_steps if sampler == "mcmc" else 0
 
-    def step(state: Progress) -> Progress:
-        s = data.fold(_drawn, state.model, (seed, state.n_iter), n_draws, steps)
-        return Progress(state.model.estimate(s.statistics), (*state.trace, float(s.q.mean())), s)
+    def advance(chains: tuple[Chain, ...], data: Partitions) -> tuple[Draw, ...]:
+        (chain,) = chains
+        s = data.fold(_drawn, chain.model, (seed, chain.n_iter), n_draws, steps)
+        return (Draw(chain.model.estimate(s.statistics), float(s.q.mean()), statistics=s),)
 
-    return Watch().limited(max_iter).loop(step, Progress(model))
+    return Sampler(advance, max_iter).sample((model,), data).chains[0]
 
 
 def _drawn(model: Any, seed: tuple[int, int], n_draws: int, steps: int, block: Any) -> DrawnStatistics:
@@ -405,7 +407,5 @@ def _metropolis(model: Any, X: Any, Z: np.ndarray, steps: int, rng: np.random.Ge
     for _ in range(steps):
         new = model.propose(Z, rng)
         log_new = model.log_joint_of(X, new)
-        accept = np.log(rng.random(len(log_p))) < log_new - log_p
-        Z = np.where(accept.reshape(-1, *[1] * (Z.ndim - 1)), new, Z)
-        log_p = np.where(accept, log_new, log_p)
+        Z, log_p = metropolis_step(np.log(rng.random(len(log_p))), new, log_new, Z, log_p)
     return Z

@@ -32,7 +32,8 @@ from ..families import (
     VariationalMixture,
 )
 from ..families.gaussian import SingularCovariance
-from ..fitting.gibbs import Chains, effective_sample_size, gibbs, split_and_merge, split_r_hat
+from ..fitting.gibbs import GibbsSweep, split_and_merge
+from ..fitting.sampler import Chains, Sampler
 from ..inputs import map_rows, read_rows
 from ..statistics import Description, Moments, moments
 from .base import LatentMixture, verbose_report
@@ -401,42 +402,32 @@ default='dirichlet_process'
         random = check_random_state(self.random_state)
         seeds = random.randint(np.iinfo(np.int32).max, size=(2, len(starts)))[1]
         models = tuple(_drawn(q, int(seed)) for q, seed in zip(starts, seeds, strict=True))
-        burn_in = self.max_iter // 2 if self.burn_in is None else self.burn_in
-        found = gibbs(
-            models,
+        watch = Watch(
+            self,
+            self.checkpoint,
             data,
-            n_sweeps=self.max_iter,
-            burn_in=burn_in,
-            moves=None if self.covariance_type == "tied" else split_and_merge,
-            keep=_parameters,
-            watch=Watch(
-                self,
-                self.checkpoint,
-                data,
-                as_model=lambda model: _around(starts[0], model),
-                report=self._report(),
-                in_order=True,
-                grows=True,
-            ),
+            as_model=lambda model: _around(starts[0], model),
+            report=self._report(),
+            in_order=True,
+            grows=True,
         )
-        return self._summary(found, starts[0], burn_in)
+        sweep = GibbsSweep(None if self.covariance_type == "tied" else split_and_merge, _parameters)
+        burn_in = self.max_iter // 2 if self.burn_in is None else self.burn_in
+        sampler = Sampler(sweep, self.max_iter, burn_in, watch=watch)
+        return self._summary(sampler.sample(models, data), starts[0])
 
-    def _summary(self, found: Chains, start: VariationalMixture, burn_in: int) -> Progress:
+    def _summary(self, found: Chains, start: VariationalMixture) -> Progress:
         """The posterior given the most probable labels, and the draws as attributes."""
-        chains = found.chains
-        draws: list[Any] = [draw for chain in chains for draw in chain.draws]
-        traces = np.array([chain.trace for chain in chains])[:, burn_in:]
-        parts = zip(*draws, strict=True) if draws else ((), (), ())
-        self.draws_ = dict(zip(DRAWN, map(np.array, parts), strict=True))
-        self.n_occupied_ = np.array([n for chain in chains for n in chain.occupied[burn_in:]])
-        self.r_hat_ = split_r_hat(traces)
-        self.effective_sample_size_ = effective_sample_size(traces)
-        best = max(chains, key=lambda chain: max(chain.trace, default=-np.inf))
-        model = start if best.best is None else start.estimate(best.best)
+        parts = zip(*found.draws, strict=True) if found.draws else ((), (), (), ())
+        *drawn, self.n_occupied_ = map(np.array, parts)
+        self.draws_ = dict(zip(DRAWN, drawn, strict=True))
+        self.r_hat_, self.effective_sample_size_ = found.r_hat, found.effective_sample_size
+        best = max(found.chains, key=lambda chain: max(chain.trace, default=-np.inf)).best
+        model = start if best is None else start.estimate(best)
         reason = found.stopped_because
         if reason == "max_iter" and self.r_hat_ < MOST_R_HAT:
             reason = "tolerance"
-        return Progress(model, found.trace, best.best, reason)
+        return Progress(model, found.trace, best, reason)
 
     def _unconverged(self, progress: Progress) -> str:
         if self.solver == "variational":
