@@ -92,8 +92,8 @@ def _largest(K: np.ndarray, count: int, lanczos: bool, rounding: float) -> tuple
 class Invertible(Progress):
     """Exact components, and the kernel ridge regression of the rows on their components."""
 
-    rows: Any = None  # (M, K), the components of the rows
-    dual_coef: Any = None  # (M, D)
+    X_transformed_fit_: Any = None  # (M, K), the components of the rows
+    dual_coef_: Any = None  # (M, D)
 
 
 @dataclass(frozen=True, eq=False)
@@ -322,7 +322,8 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             return Progress(model)
         rows, root = map_rows(model.project, block.X), np.sqrt(block.weight)[:, None]
         K = root * self._kernel()(rows) * root.T + self.alpha * np.eye(len(rows))
-        return Invertible(model, rows=rows, dual_coef=root * solve(K, root * block.X, assume_a="pos"))
+        dual_coef = root * solve(K, root * block.X, assume_a="pos")
+        return Invertible(model, X_transformed_fit_=rows, dual_coef_=dual_coef)
 
     def _of_landmarks(self, data: Partitions) -> Progress:
         landmarks = self._sampled(data)
@@ -340,10 +341,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             values = model.axes.variance[: model.count] * (progress.statistics.weight - 1.0)
             vectors = model.landmarks.root @ model.axes.axes[: model.count].T * np.sqrt(values)
             points = model.landmarks.columns.points
-        fitted = {"eigenvalues_": values, "eigenvectors_": vectors, "X_fit_": points}
-        if isinstance(progress, Invertible):
-            fitted |= {"X_transformed_fit_": progress.rows, "dual_coef_": progress.dual_coef}
-        return fitted
+        return {"eigenvalues_": values, "eigenvectors_": vectors, "X_fit_": points}
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

@@ -70,8 +70,11 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
         for name in COMPUTATIONS & vars(cls).keys():
-            if callable(vars(cls)[name]):  # a descriptor, of a method that is not always there, is not
-                setattr(cls, name, _entered(name, vars(cls)[name]))
+            method = vars(cls)[name]
+            if callable(method):
+                setattr(cls, name, _entered(name, method))
+            elif name in FITS and hasattr(method, "fn"):  # of scikit-learn's `available_if`
+                method.fn = _entered(name, method.fn)
         inherited = getattr(cls.__init__, "__module__", "").startswith("sklearn.")
         if "__init__" in vars(cls) or (inherited and not hasattr(cls.__init__, "__wrapped__")):
             cls.__init__ = advised(cls.__init__)  # type: ignore[method-assign]
@@ -157,12 +160,17 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
+        return self._fit_to(X, y, sample_weight)
+
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, **more: Any) -> Self:
+        """The fit. Arguments that only this estimator has, beside the data, go to `_solve`."""
         self._check_options()
         data = self._opened(X, y, sample_weight)
         with nullcontext() if self.iterates else one_task(self):  # of iterations, each is a task
-            progress = self._solve(data)
+            progress = self._solve(data, **more)
             self._publish(progress)
             self._finish(progress, data)
+            self._label(X, data, sample_weight)
         return self
 
     def _check_options(self) -> None:
@@ -184,23 +192,30 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     def _finish(self, progress: Progress, data: Partitions) -> None:
         """What is done with the fitted model: another pass over the rows, or a warning."""
 
+    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
+        """Set what the fitted estimator answers for its own rows, as the labels of a clustering."""
+
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         """The fitted attributes that follow from the model and the sums, beside `model_` itself."""
         return {}
 
     def _publish(self, progress: Progress, **more: Any) -> Self:
-        """Set the fitted attributes: those of a progress, and more that it does not have."""
+        """Set the fitted attributes: those of a progress, and more that it does not have.
+
+        Fields of the progress with names that end in an underscore, except None, are attributes, too.
+        """
         fitted = {"model_": progress.model}
         if progress.statistics is not None:
             fitted["statistics_"] = progress.statistics
         if progress.stopped_because:  # of a loop
             course = np.array(progress.trace), progress.n_iter, progress.converged, progress.stopped_because
             fitted |= dict(zip(COURSE, course, strict=True))
-        fitted |= {**self._fitted(progress), **more}  # which may refuse: then nothing is set
+        found = {k: v for k, v in vars(progress).items() if k.endswith("_") and v is not None}
+        fitted |= {**self._fitted(progress), **found, **more}  # which may refuse: then nothing is set
         for name in [name for name in vars(self) if self._is_outdated(name)]:
             del self.__dict__[name]
         self.__dict__.update(fitted)
-        ended = progress.stopped_because in ("", "tolerance", "callback")
+        ended = progress.stopped_because in ("", "tolerance", "callback", "partial_fit")
         if not ended and (message := self._unconverged(progress)):
             warn(message, ConvergenceWarning)
         return self
@@ -209,7 +224,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """Whether an attribute belongs to the fit before, if this one continues it. `n_iter_` is left by
         `partial_fit`, as in scikit-learn."""
         derived = isinstance(getattr_static(type(self), name, None), Derived)
-        return derived or name in ("trace_", "converged_", "stopped_because_", "statistics_")
+        return derived or name in {*COURSE, "statistics_", "labels_"} - {"n_iter_"}
 
     def _unconverged(self, progress: Progress) -> str:
         """The warning if the fit did not converge; "" if none is due."""
@@ -331,6 +346,14 @@ def must_have_rows(weight: Any) -> None:
         raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
 
 
+def must_be_same_classes(classes: Any, known: Any) -> None:
+    """Raise if a later call to `partial_fit` names other classes."""
+    if classes is not None and not np.array_equal(np.unique(classes), known):
+        raise ValueError(
+            f"classes={classes!r} is not the same as on last call to partial_fit, was: {known.tolist()}."
+        )
+
+
 # What to do about a fit that did not converge, by the reason why it stopped.
 ADVICE = {
     "line search": "No step lowers the objective by more than its rounding error, yet the gradient is larger "
@@ -388,9 +411,6 @@ class OnePass(Estimator):
             return self._publish(self._solve(self._opened(X, y, sample_weight), classes))
         data = self._opened(X, y, sample_weight, reset=False)
         known: Any = getattr(self.model_, "classes", None)
-        if classes is not None and not np.array_equal(np.unique(classes), known):
-            raise ValueError(
-                f"classes={classes!r} is not the same as on last call to partial_fit, was: {known.tolist()}."
-            )
+        must_be_same_classes(classes, known)
         start = self._start(data, known)
         return self._publish(self._estimated(start, self.statistics_ + self._summary(start, data)))
