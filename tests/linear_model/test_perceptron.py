@@ -342,7 +342,7 @@ def test_nothing_is_left_of_a_fit_with_another_kernel():
     assert not {"support_", "support_vectors_", "dual_coef_"} & set(vars(model))
     model.set_params(kernel="rbf").fit(X, y)
     assert not hasattr(model, "coef_")
-    assert not hasattr(model, "_epochs")
+    assert model._epochs is None
     assert np.isfinite(model.mistake_bound_).all()  # it has started from zero
 
 

@@ -89,6 +89,14 @@ def _largest(K: np.ndarray, count: int, lanczos: bool, rounding: float) -> tuple
 
 
 @dataclass(frozen=True, eq=False)
+class Invertible(Progress):
+    """Exact components, and the kernel ridge regression of the rows on their components."""
+
+    X_transformed_fit_: Any = None  # (M, K), the components of the rows
+    dual_coef_: Any = None  # (M, D)
+
+
+@dataclass(frozen=True, eq=False)
 class LandmarkAxes(Model):
     """Principal components of the features of landmarks."""
 
@@ -310,9 +318,12 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         if self.remove_zero_eig or self.n_components is None:
             positive = model.values > 0
             model = model.replace(values=model.values[positive], vectors=model.vectors[:, positive])
-        if self.fit_inverse_transform:
-            self._learn_inverse(model, block)
-        return Progress(model)
+        if not self.fit_inverse_transform:
+            return Progress(model)
+        rows, root = map_rows(model.project, block.X), np.sqrt(block.weight)[:, None]
+        K = root * self._kernel()(rows) * root.T + self.alpha * np.eye(len(rows))
+        dual_coef = root * solve(K, root * block.X, assume_a="pos")
+        return Invertible(model, X_transformed_fit_=rows, dual_coef_=dual_coef)
 
     def _of_landmarks(self, data: Partitions) -> Progress:
         landmarks = self._sampled(data)
@@ -331,13 +342,6 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
             vectors = model.landmarks.root @ model.axes.axes[: model.count].T * np.sqrt(values)
             points = model.landmarks.columns.points
         return {"eigenvalues_": values, "eigenvectors_": vectors, "X_fit_": points}
-
-    def _learn_inverse(self, model: KernelAxes, block: Any) -> None:
-        rows = map_rows(model.project, block.X)
-        root = np.sqrt(block.weight)[:, None]
-        K = root * self._kernel()(rows) * root.T + self.alpha * np.eye(len(rows))
-        self.dual_coef_ = root * solve(K, root * block.X, assume_a="pos")
-        self.X_transformed_fit_ = rows
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

@@ -30,6 +30,13 @@ from ..naive_bayes.generative import GenerativeClassifier
 from ..statistics import Moments
 
 
+@dataclass(frozen=True, eq=False)
+class DiscriminantFit(Progress):
+    """The model of the classes, and what more is known of the covariances of each class and of all rows."""
+
+    of_covariances: Any = None  # fourth moments (K + 1,) if shrinkage='auto', or estimates (K + 1, D, D)
+
+
 class Discriminant(GenerativeClassifier):
     """Base class of linear and quadratic discriminant analysis: priors, shrinkage, decisions."""
 
@@ -67,11 +74,13 @@ class Discriminant(GenerativeClassifier):
     def _solve(self, data: Partitions, classes: Any = None) -> Progress:
         start = self._start(data, classes)
         s = data.fold(Labelled.summarize, start)
+        of_covariances = None
         if self.shrinkage == "auto":  # needs fourth moments about the means, so one more pass
-            self._fourth_moments = data.fold(_fourth_moments, start, s.component).value
+            of_covariances = data.fold(_fourth_moments, start, s.component).value
         elif self.covariance_estimator is not None:
-            self._estimates = self._by_estimator(start, data)
-        return self._estimated(start, s)
+            of_covariances = self._by_estimator(start, data)
+        model = self._estimated(start, s).model
+        return DiscriminantFit(model, statistics=s, of_covariances=of_covariances)
 
     def _by_estimator(self, start: Labelled, data: Partitions) -> np.ndarray:
         """Covariances of the classes by `covariance_estimator`, and last that of all rows: (K + 1, D, D)."""
@@ -107,16 +116,17 @@ class Discriminant(GenerativeClassifier):
             raise ValueError("The number of classes has to be greater than one; got 1 class.")
         return super()._estimated(start, s)
 
-    def _class_covariances(self, s: Any) -> np.ndarray:
+    def _class_covariances(self, progress: Progress) -> np.ndarray:
         """Maximum likelihood covariances, with shrinkage, (K, D, D)."""
+        s, shrinkage = progress.statistics, self.shrinkage
         if self.covariance_estimator is not None:
-            return self._estimates[:-1]
-        covariances, shrinkage = s.component.variance, self.shrinkage
+            return progress.of_covariances[:-1]
+        covariances = s.component.variance
         if shrinkage is None:
             return covariances
         if shrinkage != "auto":
             return np.stack([_shrunk(C, shrinkage) for C in covariances])
-        of_classes = zip(covariances, s.weight, self._fourth_moments[:-1], strict=True)
+        of_classes = zip(covariances, s.weight, progress.of_covariances[:-1], strict=True)
         return np.stack([_ledoit_wolf(*of_class) for of_class in of_classes])
 
     @row_wise
@@ -322,34 +332,36 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
                 f"n_components cannot be larger than min(n_features, n_classes - 1)={most}; got {count}."
             )
         _must_differ_within_classes(s)
-        self._max_components = count
         fitted = {"classes_": model.classes, "priors_": model.prior, "means_": s.component.mean}
         with np.errstate(divide="ignore"):  # a class that was named, and not seen yet
-            fitted |= getattr(self, f"_{self.solver}")(model.prior, s)
+            fitted |= getattr(self, f"_{self.solver}")(model.prior, progress)
+        if (ratio := fitted.get("explained_variance_ratio_")) is not None:
+            fitted["explained_variance_ratio_"] = ratio[:count]
         if K == 2:
             fitted["coef_"] = np.diff(fitted["coef_"], axis=0)
             fitted["intercept_"] = np.diff(fitted["intercept_"])
-        return fitted
+        return {**fitted, "_max_components": count}
 
-    def _within(self, prior: np.ndarray, s: Any) -> np.ndarray:
-        moments = s.component
+    def _within(self, prior: np.ndarray, progress: Progress) -> np.ndarray:
+        moments = progress.statistics.component
         if moments.pooled:
             return _shrunk(moments.variance, self.shrinkage or 0.0)
-        return np.tensordot(prior, self._class_covariances(s), axes=1)
+        return np.tensordot(prior, self._class_covariances(progress), axes=1)
 
-    def _lsqr(self, prior: np.ndarray, s: Any) -> dict[str, Any]:
-        within, means = self._within(prior, s), s.component.mean
+    def _lsqr(self, prior: np.ndarray, progress: Progress) -> dict[str, Any]:
+        within, means = self._within(prior, progress), progress.statistics.component.mean
         return {"covariance_": within} | _scores(prior, means, lambda Y: lstsq(within, Y.T)[0].T)
 
-    def _eigen(self, prior: np.ndarray, s: Any) -> dict[str, Any]:
-        within, means, share = self._within(prior, s), s.component.mean, s.weight / s.weight.sum()
+    def _eigen(self, prior: np.ndarray, progress: Progress) -> dict[str, Any]:
+        within, s = self._within(prior, progress), progress.statistics
+        means, share = s.component.mean, s.weight / s.weight.sum()
         delta = means - share @ means
         total = s.component.variance if s.component.pooled else np.tensordot(share, s.component.variance, 1)
         total = total + (delta * share[:, None]).T @ delta
         if self.covariance_estimator is not None:
-            total = self._estimates[-1]
+            total = progress.of_covariances[-1]
         elif self.shrinkage == "auto":
-            total = _ledoit_wolf(total, s.weight.sum(), self._fourth_moments[-1])
+            total = _ledoit_wolf(total, s.weight.sum(), progress.of_covariances[-1])
         else:
             total = _shrunk(total, self.shrinkage or 0.0)
         values, vectors = eigh(total - within, within)
@@ -357,12 +369,13 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         vectors = vectors[:, order] * signs(vectors[:, order].T)
         fitted = {
             "covariance_": within,
-            "explained_variance_ratio_": (values[order] / values.sum())[: self._max_components],
+            "explained_variance_ratio_": values[order] / values.sum(),
             "scalings_": vectors,
         }
         return fitted | _scores(prior, means, lambda Y: Y @ vectors @ vectors.T)
 
-    def _svd(self, prior: np.ndarray, s: Any) -> dict[str, Any]:
+    def _svd(self, prior: np.ndarray, progress: Progress) -> dict[str, Any]:
+        s = progress.statistics
         C, means, share = s.component.variance, s.component.mean, s.weight / s.weight.sum()
         C = C if s.component.pooled else np.tensordot(share, C, axes=1)
         K, xbar = len(means), prior @ means
@@ -382,12 +395,12 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         fitted = {
             "xbar_": xbar,
             "_about_mean": (xbar, coef, intercept),
-            "explained_variance_ratio_": (strength**2 / ((strength**2).sum() or 1.0))[: self._max_components],
+            "explained_variance_ratio_": strength**2 / ((strength**2).sum() or 1.0),
             "scalings_": scalings,
             "coef_": coef,
             "intercept_": intercept - coef @ xbar,
         }
-        return fitted | ({"covariance_": self._within(prior, s)} if self.store_covariance else {})
+        return fitted | ({"covariance_": self._within(prior, progress)} if self.store_covariance else {})
 
     def _scores(self, X: Any) -> np.ndarray:
         mean, coef, intercept = self._about_mean

@@ -126,7 +126,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model, s = progress.model, progress.statistics
-        covariances = self._class_covariances(s)
+        covariances = self._class_covariances(progress)
         scalings, rotations = [], []
         for c, C, n in zip(model.classes, covariances, s.weight, strict=True):
             if n <= 1:

@@ -219,7 +219,7 @@ class BaseBagging(Members, OfMembers, Estimator):
     _tree: ClassVar[Any]  # the default estimator
     one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max}
     _out_of_bag: ClassVar[str]  # the name of the out-of-bag answers
-    has_tasks = True
+    reports_tasks = True
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],

@@ -458,7 +458,7 @@ class TreeBoosting(TreeGrower):
     one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max}
     _limited_by: ClassVar[str]  # the parameter with the number of stages
     _by_rows: ClassVar[bool]  # the layout of codes
-    has_tasks = True
+    reports_tasks = True
     splitter: ClassVar[str] = "best"
     subsample: float = 1.0
 

@@ -113,7 +113,7 @@ class RandomForest(Members, TreeGrower):
     draws_: Draws
     _several = True
     _draws: ClassVar[float] = MOST + 1.0
-    has_tasks = True
+    reports_tasks = True
     _tree: ClassVar[Any]  # the class of one tree
     one_fit: ClassVar[dict[str, Any]] = {"n_estimators": max, "ccp_alpha": unpruned}
 

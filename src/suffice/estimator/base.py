@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from copy import copy
 from functools import wraps
-from inspect import unwrap
+from inspect import getattr_static, unwrap
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -62,7 +62,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     has_target: ClassVar[bool] = False  # whether `fit` reads targets
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
     iterates: ClassVar[bool] = False  # whether a fit makes many passes, so that it pays to cache the rows
-    has_tasks: ClassVar[bool] = False  # whether a fit tells callbacks of its parts; else it is one task
+    reports_tasks: ClassVar[bool] = False  # whether a fit tells callbacks of its parts; else it is one task
     # Fitted attributes and row-wise methods that are float32 if X is. Sums are float64 all the same.
     preserves_dtype: ClassVar[tuple[str, ...]] = ()
     # Parameters of which one fit serves all values, and which value that fit takes: see `_with_values`.
@@ -70,12 +70,12 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in FITS & vars(cls).keys():
-            if callable(vars(cls)[name]):  # a descriptor, of a method that is not always there, is not
-                setattr(cls, name, _checked(vars(cls)[name]))
-        for name in COMPUTATIONS & vars(cls).keys():  # what follows a sum on the driver too
-            if callable(vars(cls)[name]):
-                setattr(cls, name, one_blas_thread(shown(advised(vars(cls)[name]))))
+        for name in COMPUTATIONS & vars(cls).keys():
+            method = vars(cls)[name]
+            if callable(method):
+                setattr(cls, name, _entered(name, method))
+            elif name in FITS and hasattr(method, "fn"):  # of scikit-learn's `available_if`
+                method.fn = _entered(name, method.fn)
         inherited = getattr(cls.__init__, "__module__", "").startswith("sklearn.")
         if "__init__" in vars(cls) or (inherited and not hasattr(cls.__init__, "__wrapped__")):
             cls.__init__ = advised(cls.__init__)  # type: ignore[method-assign]
@@ -145,7 +145,6 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """Reduce a fit that serves all values of the parameters in `one_fit` to its own values."""
         raise NotImplementedError
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
@@ -164,14 +163,15 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """
         return self._fit_to(X, y, sample_weight)
 
-    def _fit_to(self, X: Any, y: Any, sample_weight: Any, **options: Any) -> Self:
-        """The steps of every fit. A subclass whose `fit` has more arguments passes them on to `_solve`."""
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, **more: Any) -> Self:
+        """The fit. Arguments that only this estimator has, beside the data, go to `_solve`."""
         self._check_options()
         data = self._opened(X, y, sample_weight)
-        with nullcontext() if self.has_tasks else one_task(self):
-            progress = self._solve(data, **options)
+        with nullcontext() if self.reports_tasks else one_task(self):
+            progress = self._solve(data, **more)
             self._publish(progress)
             self._finish(progress, data)
+            self._label(X, data, sample_weight)
         return self
 
     def _check_options(self) -> None:
@@ -193,32 +193,39 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     def _finish(self, progress: Progress, data: Partitions) -> None:
         """What is done with the fitted model: another pass over the rows, or a warning."""
 
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
-        """The fitted attributes that follow from the model and the sums, beside `model_` itself.
+    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
+        """Set what the fitted estimator answers for its own rows, as the labels of a clustering."""
 
-        By default, these are the fields of the progress with names that end in an underscore, except None.
-        """
-        fields = vars(progress).items()
-        return {name: value for name, value in fields if name.endswith("_") and value is not None}
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        """The fitted attributes that follow from the model and the sums, beside `model_` itself."""
+        return {}
 
     def _publish(self, progress: Progress, **more: Any) -> Self:
-        """Set the fitted attributes: those of a progress, and more that it does not have."""
+        """Set the fitted attributes: those of a progress, and more that it does not have.
+
+        Fields of the progress with names that end in an underscore, except None, are attributes, too.
+        """
         fitted = {"model_": progress.model}
         if progress.statistics is not None:
             fitted["statistics_"] = progress.statistics
         if progress.stopped_because:  # of a loop
             course = np.array(progress.trace), progress.n_iter, progress.converged, progress.stopped_because
             fitted |= dict(zip(COURSE, course, strict=True))
-        fitted |= {**self._fitted(progress), **more}  # which may refuse: then nothing is set
-        derived = [name for name in vars(self) if isinstance(vars(type(self)).get(name), Derived)]
-        for name in (*derived, *COURSE, "statistics_"):  # of the fit before
-            if name != "n_iter_":  # which `partial_fit` leaves, as in scikit-learn
-                self.__dict__.pop(name, None)
+        found = {k: v for k, v in vars(progress).items() if k.endswith("_") and v is not None}
+        fitted |= {**self._fitted(progress), **found, **more}  # which may refuse: then nothing is set
+        for name in [name for name in vars(self) if self._is_outdated(name)]:
+            del self.__dict__[name]
         self.__dict__.update(fitted)
-        ended = progress.stopped_because in ("", "tolerance", "callback")
+        ended = progress.stopped_because in ("", "tolerance", "callback", "partial_fit")
         if not ended and (message := self._unconverged(progress)):
             warn(message, ConvergenceWarning)
         return self
+
+    def _is_outdated(self, name: str) -> bool:
+        """Whether an attribute belongs to the fit before, if this one continues it. `n_iter_` is left by
+        `partial_fit`, as in scikit-learn."""
+        derived = isinstance(getattr_static(type(self), name, None), Derived)
+        return derived or name in {*COURSE, "statistics_", "labels_"} - {"n_iter_"}
 
     def _unconverged(self, progress: Progress) -> str:
         """The warning if the fit did not converge; "" if none is due."""
@@ -233,7 +240,8 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         return Guarantee(exact, solver.gathers)
 
 
-_fitting: ContextVar[Any] = ContextVar("fitting", default=None)  # the estimator whose fit runs
+# The estimator that computes, and the names of its methods that run: each calls the next.
+_running: ContextVar[tuple[Any, frozenset[str]]] = ContextVar("running", default=(None, frozenset()))
 
 
 def _as_list(classes: Any) -> list[np.ndarray]:
@@ -247,21 +255,45 @@ def _shortened(classes: np.ndarray) -> str:
     return f"{first}" if len(classes) <= len(first) else f"{len(classes)} classes, {first} ..."
 
 
-def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
+def _entered(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a method that computes. What follows a sum on the driver runs in one BLAS thread, too.
+
+    The method of a base class, which that of a subclass calls, is not wrapped again.
+    """
+    wrapped = one_blas_thread(shown(advised(_checked(name, method) if name in FITS else method)))
+
+    @wraps(method)
+    def once(self: Any, *args: Any, **more: Any) -> Any:
+        estimator, names = _running.get()
+        names = names if estimator is self else frozenset()
+        if name in names:
+            return method(self, *args, **more)
+        token = _running.set((self, names | {name}))
+        try:
+            return wrapped(self, *args, **more)
+        finally:
+            _running.reset(token)
+
+    return once
+
+
+def _checked(name: str, fit: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a fit: check the parameters first, and name the estimator in errors that name a block."""
+    watched = with_callbacks(fit)
 
     @wraps(fit)
     def checked(self: Any, *args: Any, **more: Any) -> Any:
-        if _fitting.get() is not self:  # as the `fit` of a base class
-            check_parameters(self)
-        token = _fitting.set(self)
+        outermost = _running.get()[1] & FITS == {name}  # `fit_transform` calls `fit`
         try:
-            answer = fit(self, *args, **more)
+            if outermost:
+                check_parameters(self)
+            with _anew(self) if outermost and name != "partial_fit" else nullcontext():
+                answer = watched(self, *args, **more)
             if self.preserves_dtype and is_float32(args[0] if args else more.get("X")):
-                for name in self.preserves_dtype:
-                    if name in vars(self):
-                        setattr(self, name, as_float32(vars(self)[name]))
-                if fit.__name__ == "fit_transform" and isinstance(answer, np.ndarray):
+                for part in self.preserves_dtype:
+                    if part in vars(self):
+                        setattr(self, part, as_float32(vars(self)[part]))
+                if name == "fit_transform" and isinstance(answer, np.ndarray):
                     answer = as_float32(answer)
             return answer
         except Exception as error:
@@ -269,13 +301,33 @@ def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
             if notes and note not in notes:
                 error.add_note(note)
             raise
-        finally:
-            _fitting.reset(token)
 
     return checked
 
 
-Estimator.fit = one_blas_thread(shown(advised(_checked(Estimator.fit))))  # type: ignore[method-assign]
+@contextmanager
+def _anew(estimator: Any) -> Iterator[None]:
+    """Context manager of a fit: attributes of an earlier fit are removed, unless this one may continue it.
+    They return if it fails."""
+    if getattr(estimator, "warm_start", False):
+        yield
+        return
+    earlier = {name: vars(estimator).pop(name) for name in _fitted_names(estimator)}
+    try:
+        yield
+    except BaseException:
+        for name in _fitted_names(estimator):
+            del vars(estimator)[name]
+        vars(estimator).update(earlier)
+        raise
+
+
+def _fitted_names(estimator: Any) -> list[str]:
+    """The names of the fitted attributes, by the convention of scikit-learn."""
+    return [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]
+
+
+Estimator.fit = _entered("fit", Estimator.fit)  # type: ignore[method-assign]
 
 
 def reads_partitions(estimator: Any) -> bool:
@@ -293,6 +345,14 @@ def must_have_rows(weight: Any) -> None:
     """Raise if the total weight of the rows is zero."""
     if not np.any(weight):
         raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
+
+
+def must_be_same_classes(classes: Any, known: Any) -> None:
+    """Raise if a later call to `partial_fit` names other classes."""
+    if classes is not None and not np.array_equal(np.unique(classes), known):
+        raise ValueError(
+            f"classes={classes!r} is not the same as on last call to partial_fit, was: {known.tolist()}."
+        )
 
 
 # What to do about a fit that did not converge, by the reason why it stopped.
@@ -314,7 +374,7 @@ class Iterative(Estimator):
     converged_: bool
     stopped_because_: str
     iterates: ClassVar[bool] = True
-    has_tasks: ClassVar[bool] = True
+    reports_tasks: ClassVar[bool] = True
 
     # What to do if max_iter is reached: the words of scikit-learn, where it warns too.
     max_iter_advice: ClassVar[str] = "Raise max_iter or tol, and look at trace_."
@@ -353,9 +413,6 @@ class OnePass(Estimator):
             return self._publish(self._solve(self._opened(X, y, sample_weight), classes))
         data = self._opened(X, y, sample_weight, reset=False)
         known: Any = getattr(self.model_, "classes", None)
-        if classes is not None and not np.array_equal(np.unique(classes), known):
-            raise ValueError(
-                f"classes={classes!r} is not the same as on last call to partial_fit, was: {known.tolist()}."
-            )
+        must_be_same_classes(classes, known)
         start = self._start(data, known)
         return self._publish(self._estimated(start, self.statistics_ + self._summary(start, data)))

@@ -22,10 +22,9 @@ from sklearn.utils import check_scalar
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
-from ..core.loop import Progress, one_task
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics, tree_sum
@@ -563,7 +562,7 @@ class ElasticNet(_Penalised):
         -------
         self
         """
-        return super().fit(X, y, sample_weight)
+        return self._fit_to(X, y, sample_weight)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         if np.ndim(self.precompute):
@@ -867,7 +866,6 @@ class ElasticNetCV(_Penalised):
     def _guarantee(self) -> Guarantee:
         return Guarantee("order")  # folds are runs of rows
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Fit to rows and targets, in one pass over the data. Rows that are not in memory are counted before
         it.
@@ -888,18 +886,14 @@ class ElasticNetCV(_Penalised):
         -------
         self
         """
+        return self._fit_to(X, y, sample_weight, routed=Routed.of(self, X, y, sample_weight, params))
+
+    def _solve(self, data: Partitions, classes: Any = None, routed: Any = None) -> Progress:
         self._flat_target = True
-        for_splitter, _ = routed_params(self, sample_weight, params)
-        with one_task(self):
-            source = source_of(X)
-            data = open_rows(self, source, y, sample_weight)
-            start = self._start(data)
-            examples = (X, y) if source.is_plain else ()
-            folds = Folds.of(data, 5 if self.cv is None else self.cv, *examples, **for_splitter)
-            start = start.replace(trained=folds.trained, tested=folds.tested)
-            s = data.map(Folds.number, folds).fold(Paths.summarize, start)
-            self._publish(self._estimated(start, s))
-        return self
+        start = self._start(data)
+        folds = routed.folds(data, 5 if self.cv is None else self.cv)
+        start = start.replace(trained=folds.trained, tested=folds.tested)
+        return self._estimated(start, data.map(Folds.number, folds).fold(Paths.summarize, start))
 
     def get_metadata_routing(self) -> Any:
         """The metadata that `fit` takes and passes to the splitter, as scikit-learn's `MetadataRouter`."""
@@ -1081,6 +1075,26 @@ def router(estimator: Any) -> MetadataRouter:
         scored = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
         out.add(scorer=check_scoring(estimator, scoring), method_mapping=scored)
     return out
+
+
+@dataclass(frozen=True)
+class Routed:
+    """What a fit with cross-validation passes to the splitter and to the scorer."""
+
+    in_memory: bool  # whether the rows are
+    arrays: tuple[Any, ...]  # X and y; none if they are not arrays in memory
+    for_splitter: dict[str, Any]
+    for_scorer: dict[str, Any]
+
+    @classmethod
+    def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
+        source = source_of(X)
+        arrays = (X, y) if source.is_plain else ()
+        weighted = source.weighted or sample_weight
+        return cls(source.in_memory, arrays, *routed_params(estimator, weighted, params))
+
+    def folds(self, data: Partitions, cv: Any) -> Folds:
+        return Folds.of(data, cv, *self.arrays, **self.for_splitter)
 
 
 def routed_params(

@@ -13,7 +13,6 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -23,7 +22,7 @@ from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, Interva
 from ..estimator.scores import Regressor
 from ..fitting import Problem, newton
 from ..fitting.descent import Descent
-from ..inputs import open_rows, read_rows, source_of
+from ..inputs import read_rows, source_of
 from ..inputs.conversions import as_numbers
 from ..statistics import Objective
 from .residuals import (
@@ -207,25 +206,15 @@ class HuberRegressor(Regressor, Iterative):
         tags.target_tags.required = True
         return tags
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
         source = source_of(X)
-        data = open_rows(self, source, y, sample_weight)
+        self._fit_to(source, y, sample_weight)
+        if source.is_plain:
+            residual = np.abs(as_numbers(y, "y", "HuberRegressor").reshape(-1) - self.predict(X))
+            self.outliers_ = residual > self.epsilon * self.scale_
+        return self
+
+    def _solve(self, data: Partitions) -> Progress:
         model = self._start(data)
         problem = Problem(data, model, partial(self._penalised, model))
         watch = Watch(self, self.checkpoint, data, as_model=problem.solution)
@@ -234,11 +223,7 @@ class HuberRegressor(Regressor, Iterative):
             start = start.replace(stopped_because="tolerance")  # the optimum of the fit before
         progress = newton(problem, start, solve=_step, tol=self.tol, max_iter=self.max_iter, watch=watch)
         at, s = problem.solution(progress.model), problem.statistics(progress.model)
-        self._publish(progress.replace(model=at, statistics=s))
-        if source.is_plain:
-            residual = np.abs(as_numbers(y, "y", "HuberRegressor").reshape(-1) - self.predict(X))
-            self.outliers_ = residual > self.epsilon * self.scale_
-        return self
+        return progress.replace(model=at, statistics=s)
 
     def _start(self, data: Partitions) -> HuberLine:
         D = self.n_features_in_

@@ -14,20 +14,21 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_scalar
 from sklearn.utils.metadata_routing import UNUSED
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
+from ..core.partitions import Partitions
 from ..core.values import Value
+from ..estimator.base import Iterative
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Hidden, StrOptions
 from ..estimator.scores import Classifier
 from ..fitting.folds import Folds
 from ..fitting.shared import Divided, Sharing, View
-from ..inputs import Check, open_rows, source_of
+from ..inputs import Check
 from ..inputs.conversions import as_numbers
 from ..losses import softmax
 from ..statistics import class_codes, class_weights, classes_of
-from .coordinate_descent import routed_params, router
+from .coordinate_descent import Routed, routed_params, router
 from .logistic import LogisticRegression, LogLinear
 
 
@@ -54,6 +55,20 @@ class PathFits(Value):
     theta: Annotated[tuple[np.ndarray, ...], "M of (P, K, E)"] = ()  # of each penalty
     n_iter: Annotated[tuple[np.ndarray, ...], "M of int (P,)"] = ()
     score: Annotated[tuple[np.ndarray, ...], "M of (P,)"] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class LogisticChoice(Progress):
+    """The fit to all rows with the penalties that were chosen, and all others."""
+
+    Cs_: Any = None
+    l1_ratios_: Any = None
+    C_: Any = None
+    l1_ratio_: Any = None
+    n_iter_: Any = None  # of all fits
+    n_passes_: Any = None
+    paths: Any = None  # the coefficients of all fits
+    scores: Any = None  # of the folds that were left out
 
 
 class LogisticRegressionCV(LogisticRegression):
@@ -195,6 +210,7 @@ class LogisticRegressionCV(LogisticRegression):
         "checkpoint": CHECKPOINT,
     }
     counts_rows: ClassVar[bool] = True
+    _block_rows = Iterative._block_rows
     __metadata_request__score: ClassVar[dict[str, str]] = {"sample_weight": UNUSED}  # it is the scorer's
 
     def __init__(
@@ -241,7 +257,6 @@ class LogisticRegressionCV(LogisticRegression):
     def _guarantee(self) -> Guarantee:
         return Guarantee("approximate" if self.solver in ("svrg", "sag", "saga") else "order")
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Fit to labelled rows.
 
@@ -261,18 +276,20 @@ class LogisticRegressionCV(LogisticRegression):
         -------
         self
         """
+        routed = Routed.of(self, X, y, sample_weight, params)
+        return self._fit_to(X, y, sample_weight, routed=routed, weight=sample_weight)
+
+    def _check_options(self) -> None:
+        """Raise for other options, and warn of the defaults that scikit-learn will change."""
         self._warn()
+        self._grid()
+
+    def _solve(self, data: Partitions, routed: Any = None, weight: Any = None) -> Progress:
         Cs, ratios = self._grid()
-        source = source_of(X)
-        for_splitter, for_scorer = routed_params(self, source.weighted or sample_weight, params)
-        data = open_rows(self, source, y, sample_weight)
-        arrays = source.is_plain
         cv: Any = 5 if self.cv is None else self.cv
-        if arrays:
-            cv = check_cv(cv, y, classifier=True) if isinstance(cv, Integral) else cv
-            folds = Folds.of(data, cv, X, y, **for_splitter)
-        else:
-            folds = Folds.of(data, cv, **for_splitter)
+        if routed.arrays and isinstance(cv, Integral):
+            cv = check_cv(cv, routed.arrays[1], classifier=True)
+        folds = routed.folds(data, cv)
         sharing = Sharing(
             data,
             folds.n_folds,
@@ -283,7 +300,7 @@ class LogisticRegressionCV(LogisticRegression):
         classes = classes_of(sharing.view())
         base = self._base(sharing, classes)
         scorers = [
-            _Scorer(self._scoring, _of_rows(for_scorer, folds, tested, sample_weight))
+            _Scorer(self._scoring, _of_rows(routed.for_scorer, folds, tested, weight))
             for tested in folds.tested
         ]
         splits = zip(folds.trained, folds.tested, scorers, strict=True)
@@ -295,7 +312,7 @@ class LogisticRegressionCV(LogisticRegression):
             before = done.theta[-1] if done.theta else [None] * len(paths)
             fits = [partial(path, C, theta) for path, theta in zip(paths, before, strict=True)]
             # A pass over rows in memory is cheaper than to wait for other fits.
-            found = [fit() for fit in fits] if source.in_memory else sharing.together(fits, forgive=False)
+            found = [fit() for fit in fits] if routed.in_memory else sharing.together(fits, forgive=False)
             theta, n_iter, score = map(np.array, zip(*found, strict=True))
             done = PathFits((*done.theta, theta), (*done.n_iter, n_iter), (*done.score, score))
             return Progress(done, (*progress.trace, float(np.nan_to_num(score.mean()))))
@@ -309,10 +326,8 @@ class LogisticRegressionCV(LogisticRegression):
         some = order[: progress.n_iter]  # fewer than all if a callback stopped the fit
         by_C = np.argsort(some)
         found = (np.stack(part, 1)[:, by_C] for part in progress.model.fields().values())
-        self._choose(base, sharing, Cs[np.sort(some)], ratios, *found)
-        if progress.stopped_because == "callback":
-            self.stopped_because_, self.converged_ = "callback", False
-        return self
+        best = self._best(base, sharing, Cs[np.sort(some)], ratios, *found)
+        return best.replace(stopped_because="callback") if progress.stopped_because == "callback" else best
 
     def _warn(self) -> None:
         """Warn of the defaults that scikit-learn will change, and of what it deprecates."""
@@ -387,7 +402,7 @@ class LogisticRegressionCV(LogisticRegression):
             same["class_weight"] = dict(zip(classes.tolist(), weights.tolist(), strict=True))
         return LogisticRegression(**same)
 
-    def _choose(
+    def _best(
         self,
         base: LogisticRegression,
         sharing: Sharing,
@@ -396,37 +411,48 @@ class LogisticRegressionCV(LogisticRegression):
         coefs: np.ndarray,
         n_iter: np.ndarray,
         scores: np.ndarray,
-    ) -> None:
-        """Set the fitted attributes from the coefficients, numbers of iterations and scores, (P, C, ...)."""
+    ) -> LogisticChoice:
+        """The fit with the best penalties, from the coefficients, numbers of iterations and scores,
+        (P, C, ...)."""
         shape = len(coefs) // len(ratios), len(ratios), len(Cs)
         coefs, n_iter, scores = (a.reshape(shape + a.shape[2:]) for a in (coefs, n_iter, scores))
         total = scores.sum(axis=0)  # (R, C); of equal ones, the first by C, then by share
         c, r = np.unravel_index(np.argmax(total.T), total.T.shape)
         best = base.set_params(C=float(Cs[c]), l1_ratio=float(ratios[r])).fit(sharing.view())
-        fitted = {k: v for k, v in vars(best).items() if k.endswith("_") and k not in base.get_params()}
-        C, ratio = float(Cs[c]), float(ratios[r])
+        model, s, C, ratio = best.model_, best.statistics_, float(Cs[c]), float(ratios[r])
         if not self.refit:
             each = [np.unravel_index(np.argmax(part.T), part.T.shape) for part in scores]
             theta = np.mean([coefs[f, b, a] for f, (a, b) in enumerate(each)], axis=0)
-            model = best.model_.replace(theta=theta)
-            fitted |= {
-                **best._fitted(Progress(model)),
-                "model_": model,
-                "statistics_": sharing.view().fold(LogLinear.summarize, model),
-            }
+            model = model.replace(theta=theta)
+            s = sharing.view().fold(LogLinear.summarize, model)
             C, ratio = float(np.mean([Cs[a] for a, _ in each])), float(np.mean([ratios[b] for _, b in each]))
-        self.__dict__.update(fitted)
-        self._paths = coefs if self.fit_intercept else coefs[..., :-1]
-        self._fold_scores, self.n_passes_ = scores, sharing.n_passes
-        self.Cs_, self.l1_ratios_, self.n_iter_ = Cs, ratios, n_iter
-        self.C_: Any = C
-        self.l1_ratio_: Any = ratio
+        shown: tuple[Any, ...] = C, ratio, n_iter
         if self.use_legacy_attributes:  # 'warn' too
-            K = coefs.shape[-2]
-            self.C_, self.l1_ratio_ = np.full(K, C), np.full(K, ratio)
-            self.n_iter_ = np.swapaxes(n_iter, 1, 2)[None]
-            if self.l1_ratios is None or isinstance(self.l1_ratios, str):
-                self.n_iter_ = self.n_iter_[..., 0]
+            K, n_iter = coefs.shape[-2], np.swapaxes(n_iter, 1, 2)[None]
+            flat = self.l1_ratios is None or isinstance(self.l1_ratios, str)
+            shown = np.full(K, C), np.full(K, ratio), n_iter[..., 0] if flat else n_iter
+        return LogisticChoice(
+            model,
+            tuple(best.trace_),
+            s,
+            best.stopped_because_,
+            **dict(zip(("C_", "l1_ratio_", "n_iter_"), shown, strict=True)),
+            Cs_=Cs,
+            l1_ratios_=ratios,
+            n_passes_=sharing.n_passes,
+            paths=coefs if self.fit_intercept else coefs[..., :-1],
+            scores=scores,
+        )
+
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        fitted = super()._fitted(progress)
+        if isinstance(progress, LogisticChoice):
+            fitted |= {"_paths": progress.paths, "_fold_scores": progress.scores}
+        return fitted
+
+    def _unconverged(self, progress: Progress) -> str:
+        """The fit to all rows, by LogisticRegression, has warned."""
+        return ""
 
     @property
     def scores_(self) -> Any:

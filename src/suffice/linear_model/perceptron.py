@@ -232,17 +232,10 @@ class Perceptron(OnlinePerceptron):
         self.__dict__.update(fitted, _epochs=descent._epochs, model_=model)
         return self
 
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, **more: Any) -> Self:
         if not self._descends:
-            return super().fit(X, y, coef_init, intercept_init, sample_weight)
-        return self._take(self._descent().fit(X, y, coef_init, intercept_init, sample_weight))
+            return super()._fit_to(X, y, sample_weight, **more)
+        return self._take(self._descent().fit(X, y, sample_weight=sample_weight, **more))
 
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         if not self._descends:

@@ -9,7 +9,6 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
@@ -23,13 +22,13 @@ from ..estimator.parameters import (
     CLASS_WEIGHT,
     NON_NEGATIVE,
     POSITIVE,
-    check_parameters,
 )
 from ..estimator.scores import Classifier
 from ..fitting import LinearScore
-from ..inputs import open_rows, read_rows
+from ..inputs import read_rows
 from ..kernels import Kernel, KernelColumns, Linear, as_kernel, is_precomputed
 from ..statistics import Objective, class_codes, class_weights, classes_of
+from .initial_weights import FromInitialWeights, initial_weights, online_classes
 from .perceptron_epochs import Dual, Epochs, Form, Primal, signs
 
 PIECE = 1 << 22  # numbers in the table of votes of some rows
@@ -153,8 +152,7 @@ class BasePerceptron(Classifier, Iterative):
         """The weights to predict with."""
         return epochs.W
 
-    def _check(self) -> None:
-        """Refuse parameters that do not go together."""
+    def _check_options(self) -> None:
         if self._kernel is not None or getattr(self, "kernel_params", None):
             self._as_kernel()
 
@@ -176,16 +174,12 @@ class BasePerceptron(Classifier, Iterative):
         tags.input_tags.sparse = not tags.input_tags.pairwise
         return tags
 
-    def _learn(
-        self, X: Any, y: Any, sample_weight: Any, coef_init: Any = None, intercept_init: Any = None
-    ) -> tuple[Form, Epochs, Partitions]:
-        self._check()
-        data = open_rows(self, X, y, sample_weight)
+    def _solve(self, data: Partitions, coef_init: Any = None, intercept_init: Any = None) -> Progress:
         start = self._model(data, classes_of(data))
         form = self._form(data, start)
         first = self._first(form, start, self._initial(start, coef_init, intercept_init))
         watch = Watch(self, self.checkpoint, data, in_order=True).limited(self.max_iter)
-        return form, watch.loop(lambda epochs: self._epoch(form, epochs), first), data
+        return self._judged(form, watch.loop(lambda epochs: self._epoch(form, epochs), first), data)
 
     def _model(self, data: Partitions, classes: np.ndarray) -> Hyperplanes:
         P = 1 if len(classes) == 2 else len(classes)
@@ -266,20 +260,24 @@ class BasePerceptron(Classifier, Iterative):
         theta = np.ascontiguousarray(np.column_stack([W[:, support], form.bias * W.sum(axis=1)]))
         return model.replace(theta=theta, kernel=self._columns(form, support), support=support, votes=votes)
 
-    def _conclude(self, form: Form, epochs: Epochs, data: Partitions) -> Self:
-        for name in ("coef_", "support_", "support_vectors_", "dual_coef_", "updates_", "votes_", "_epochs"):
-            self.__dict__.pop(name, None)  # of a fit with another kernel
-        self._publish(epochs.replace(statistics=data.fold(Hyperplanes.summarize, epochs.model)))
-        if isinstance(form, Primal):
-            self._epochs = epochs.replace(log=np.empty((0, 4)))  # from which `partial_fit` goes on
-        self.separated_, self.mistake_bound_ = form.novikoff(epochs)
-        self.mistakes_ = epochs.steps
-        self.t_ = float(epochs.visits.max() + 1.0)
-        return self
+    def _judged(self, form: Form, epochs: Epochs, data: Partitions) -> Epochs:
+        """The epochs with the loss at their end, and whether the weights separate the rows."""
+        separated, bound = form.novikoff(epochs)
+        s = data.fold(Hyperplanes.summarize, epochs.model)
+        return epochs.replace(statistics=s, separated_=separated, mistake_bound_=bound)
 
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
+    def _fitted(self, progress: Epochs) -> dict[str, Any]:  # type: ignore[override]
         model: Hyperplanes = progress.model
-        fitted: dict[str, Any] = {"classes_": model.classes, "intercept_": model.theta[:, -1].copy()}
+        fitted: dict[str, Any] = {
+            "classes_": model.classes,
+            "intercept_": model.theta[:, -1].copy(),
+            "mistakes_": progress.steps,
+            "t_": float(progress.visits.max() + 1.0),
+            "_epochs": None,
+        }
+        if self._kernel is None:  # `partial_fit` goes on from here
+            unknown = dict.fromkeys(("statistics", "separated_", "mistake_bound_"))
+            fitted["_epochs"] = progress.replace(log=np.empty((0, 4)), **unknown)
         if model.flat.kernel is None:
             fitted["coef_"] = np.ascontiguousarray(model.flat.theta[:, :-1])
         if model.kernel is not None:
@@ -313,63 +311,8 @@ class BasePerceptron(Classifier, Iterative):
         return self.classes_[(scores >= 0).astype(int) if scores.ndim == 1 else scores.argmax(axis=1)]
 
 
-class ColdStartPerceptron(BasePerceptron):
-    """Perceptrons that start from zero."""
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._conclude(*self._learn(X, y, sample_weight))
-
-
-class WarmStartPerceptron(BasePerceptron):
+class WarmStartPerceptron(FromInitialWeights, BasePerceptron):
     """Perceptrons that can start from any weights of features."""
-
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Fit to labelled rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        coef_init : array of shape (n_classes, n_features), optional
-            The initial coefficients, in primal form. The default is zero.
-        intercept_init : array of shape (n_classes,), optional
-            The initial intercepts, in primal form. The default is zero.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._conclude(*self._learn(X, y, sample_weight, coef_init, intercept_init))
 
 
 def _is_primal(perceptron: OnlinePerceptron) -> bool:
@@ -380,17 +323,6 @@ def _is_primal(perceptron: OnlinePerceptron) -> bool:
             "kernel=None."
         )
     return True
-
-
-def check_online_class_weight(estimator: Any) -> None:
-    """Class weights that depend on all rows are not known in a call to `partial_fit`."""
-    if isinstance(estimator.class_weight, str):
-        raise ValueError(
-            f"class_weight '{estimator.class_weight}' is not supported for partial_fit. In order to use "
-            "'balanced' weights, use compute_class_weight('balanced', classes=classes, y=y). In place of "
-            "y you can use a large enough sample of the full training set target to properly estimate "
-            "the class frequency distributions. Pass the resulting weights as the class_weight parameter."
-        )
 
 
 class OnlinePerceptron(WarmStartPerceptron):
@@ -417,44 +349,14 @@ class OnlinePerceptron(WarmStartPerceptron):
         self
             The fitted estimator.
         """
-        check_parameters(self)
-        self._check()
-        check_online_class_weight(self)
+        self._check_options()
         before: Any = getattr(self, "_epochs", None)
-        if before is None and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
-        data = open_rows(self, X, y, sample_weight, reset=before is None)
-        known = None if before is None else before.model.classes
-        if known is None:
-            known = np.unique(np.asarray(classes))
-        elif classes is not None and not np.array_equal(np.unique(classes), known):
-            raise ValueError(
-                f"classes={classes!r} is not the same as on last call to partial_fit, was: {known.tolist()}."
-            )
+        known = online_classes(self.class_weight, classes, None if before is None else before.model.classes)
+        data = self._opened(X, y, sample_weight, reset=before is None)
         start = self._model(data, known)
         form = self._form(data, start)
         if before is None:
             before = self._first(form, start, None)
         again = before.replace(trace=(), active=np.ones_like(before.active))
-        self._conclude(form, self._epoch(form, again).replace(stopped_because="callback"), data)
-        self.stopped_because_ = "partial_fit"
-        return self
-
-
-def initial_weights(theta: np.ndarray, coef: Any, intercept: Any) -> np.ndarray:
-    """theta (P, D + 1), with the initial weights that a user gave."""
-    theta = theta.copy()
-    if coef is not None:
-        theta[:, :-1] = _reshaped("coef_init", coef, theta[:, :-1].shape)
-    if intercept is not None:
-        theta[:, -1] = _reshaped("intercept_init", intercept, theta[:, -1].shape)
-    return theta
-
-
-def _reshaped(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
-    array = np.asarray(values, dtype=np.float64)
-    if array.size != np.prod(shape):
-        raise ValueError(
-            f"Provided {name} does not match dataset: it has shape {array.shape}, expected {shape}."
-        )
-    return array.reshape(shape)
+        after = self._epoch(form, again).replace(stopped_because="partial_fit")
+        return self._publish(self._judged(form, after, data))

@@ -44,6 +44,8 @@ class Epochs(Progress):
     stuck: Annotated[Any, "(P,) or None"] = None  # epochs in a row that were not better
     seed: int = 0
     from_zero: bool = True
+    separated_: Annotated[Any, "bool (P,) or None"] = None  # whether the last weights separate the rows
+    mistake_bound_: Annotated[Any, "(P,) or None"] = None
 
 
 def signs(codes: np.ndarray, P: int) -> np.ndarray:

@@ -12,11 +12,11 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..estimator.parameters import FINITE, Numbers
-from .perceptron_base import BasePerceptron, ColdStartPerceptron, OnlinePerceptron, WarmStartPerceptron
+from .perceptron_base import BasePerceptron, OnlinePerceptron, WarmStartPerceptron
 from .perceptron_epochs import Epochs, Form
 
 
-class VotedPerceptron(ColdStartPerceptron):
+class VotedPerceptron(BasePerceptron):
     r"""Perceptron that predicts by the vote of all weights of its fit.
 
     Parameters
@@ -466,8 +466,8 @@ class MarginPerceptron(OnlinePerceptron):
         self.kernel_params = kernel_params
         self.checkpoint = checkpoint
 
-    def _check(self) -> None:
-        super()._check()
+    def _check_options(self) -> None:
+        super()._check_options()
         if np.size(self.margin) not in (1, 2):
             raise ValueError(f"margin={self.margin!r} must be a number, or a pair of them.")
 
@@ -475,7 +475,7 @@ class MarginPerceptron(OnlinePerceptron):
         return np.zeros(2) + np.ravel(self.margin)
 
 
-class KernelPerceptron(ColdStartPerceptron):
+class KernelPerceptron(BasePerceptron):
     r"""Perceptron in dual form: a weight for each row, learnt from the Gram matrix.
 
     Parameters

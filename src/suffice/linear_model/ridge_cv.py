@@ -22,9 +22,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
-from ..core.loop import Progress, one_task
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics, tree_sum
@@ -32,9 +31,8 @@ from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import POSITIVE, StrOptions
 from ..fitting.folds import Folds
-from ..inputs import open_rows, source_of
 from ..statistics import Moments
-from .coordinate_descent import fold_moments, routed_params, router
+from .coordinate_descent import Routed, fold_moments, router
 from .least_squares import LeastSquares, LinearModel, Ridge
 from .normal_equations import EPS
 from .refinement import refined
@@ -95,6 +93,15 @@ class LeaveOneOut(Model):
     def estimate(self, s: LeftOut) -> Self:
         """The model itself: its errors choose the penalty."""
         return self
+
+
+@dataclass(frozen=True, eq=False)
+class RidgeChoice(Progress):
+    """A fit with the penalty that was chosen."""
+
+    alpha_: Any = None
+    best_score_: Any = None
+    cv_results_: Any = None
 
 
 def _moments_and_rows(start: LinearModel, block: Any) -> Parts:
@@ -237,7 +244,6 @@ class RidgeCV(LeastSquares):
     def _guarantee(self) -> Guarantee:
         return Guarantee("rounding" if self.cv is None else "order")
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
         """Fit to rows and targets, in two passes over the data, or in one if `cv` is a number of folds.
 
@@ -258,32 +264,37 @@ class RidgeCV(LeastSquares):
         -------
         self
         """
-        alphas, source = self._alphas(), source_of(X)
+        routed = Routed.of(self, X, y, sample_weight, params)
+        search = partial(self._searched, X, y, sample_weight, params)
+        return self._fit_to(X, y, sample_weight, routed=routed, search=search)
+
+    def _check_options(self) -> None:
+        self._alphas()
         if self.cv is not None and (self.store_cv_results or self.alpha_per_target):
             name = "store_cv_results" if self.store_cv_results else "alpha_per_target"
             raise ValueError(f"cv!=None and {name}=True are incompatible: use cv=None.")
+
+    def _check_solver(self, X: Any) -> None:
         if self.gcv_mode == "svd" and sp.issparse(X):
             warn(
                 "The 'svd' mode is not supported for sparse X, and will raise an error in scikit-learn 1.11: "
                 "use gcv_mode='eigen'.",
                 FutureWarning,
             )
-        for_splitter, for_scorer = routed_params(self, source.weighted or sample_weight, params)
-        self._flat_target = source.flat_target(y)
-        with one_task(self):
-            data = open_rows(self, source, y, sample_weight)
-            start = self._start(data)
-            examples = (X, y) if source.is_plain else ()
-            if self.cv is None:
-                s, results = self._left_out(data, start, alphas, for_scorer)
-            elif self.scoring is None:
-                folds = Folds.of(data, self.cv, *examples, **for_splitter)
-                s, results = self._folded(data.map(Folds.number, folds), folds, start, alphas)
-            else:
-                s = data.fold(LinearModel.summarize, start)
-                results = self._searched(X, y, sample_weight, params)
-            model, _ = refined(start.replace(alpha=results["alpha_"]), s, data)
-            return self._publish(Progress(model, statistics=s), **results)
+
+    def _solve(
+        self, data: Partitions, classes: Any = None, routed: Any = None, search: Any = None
+    ) -> Progress:
+        alphas, start = self._alphas(), self._start(data)
+        if self.cv is None:
+            s, results = self._left_out(data, start, alphas, routed.for_scorer)
+        elif self.scoring is None:
+            folds = routed.folds(data, self.cv)
+            s, results = self._folded(data.map(Folds.number, folds), folds, start, alphas)
+        else:
+            s, results = data.fold(LinearModel.summarize, start), search()
+        model, _ = refined(start.replace(alpha=results["alpha_"]), s, data)
+        return RidgeChoice(model, statistics=s, **results)
 
     def _alphas(self) -> np.ndarray:
         """The penalties, checked."""

@@ -19,7 +19,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
 from ..core.blocks import entries_of
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.hashing import is_drawn
 from ..core.loop import Progress, Watch
@@ -27,7 +26,7 @@ from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.shapes import must
 from ..estimator.answers import row_wise
-from ..estimator.base import Iterative, must_have_rows
+from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import (
     AT_LEAST_1,
@@ -43,10 +42,10 @@ from ..estimator.parameters import (
 )
 from ..estimator.scores import Classifier, Regressor, residuals
 from ..fitting import LinearScore
-from ..inputs import open_rows, read_rows
+from ..inputs import read_rows
 from ..loops.sgd import LOSSES, RATES, Rule, epoch, losses, sparse_epoch
 from ..statistics import Objective, class_codes, class_weights, classes_of
-from .perceptron_base import check_online_class_weight, initial_weights
+from .initial_weights import FromInitialWeights, initial_weights, online_classes
 from .perceptron_epochs import signs
 from .precision import SparseCoefficients, line
 
@@ -120,12 +119,7 @@ def _residuals(model: LinearLoss, fraction: float, seed: int, block: Any) -> Any
     return residuals(None, block.replace(X=model.scores(block.X)))
 
 
-def _whole(block: Any) -> float:
-    """Rows in memory are one block, whose rows are shuffled together."""
-    return float(max(1, len(block)))
-
-
-class StochasticGradient(SparseCoefficients, Iterative):
+class StochasticGradient(SparseCoefficients, FromInitialWeights):
     """The loop over epochs."""
 
     model_: Annotated[LinearLoss, "P, D"]
@@ -194,7 +188,11 @@ class StochasticGradient(SparseCoefficients, Iterative):
     def _goes_on(self) -> bool:
         return self.warm_start and hasattr(self, "coef_")
 
-    def _check(self) -> None:
+    def _block_rows(self, block: Any) -> float | None:
+        """Rows in memory are one block, whose rows are shuffled together."""
+        return float(max(1, len(block)))
+
+    def _check_options(self) -> None:
         if self.learning_rate == "optimal" and self.alpha == 0:
             raise ValueError(
                 "alpha must be > 0 since learning_rate is 'optimal'. alpha is used to compute the optimal "
@@ -213,9 +211,7 @@ class StochasticGradient(SparseCoefficients, Iterative):
                 FutureWarning,
             )
 
-    def _fit(self, X: Any, y: Any, coef_init: Any, intercept_init: Any, sample_weight: Any) -> Self:
-        self._check()
-        data = open_rows(self, X, y, sample_weight, block_rows=_whole)
+    def _solve(self, data: Partitions, coef_init: Any = None, intercept_init: Any = None) -> Progress:
         zero = self._zero(data)
         coef, intercept = coef_init, intercept_init
         if self._goes_on():
@@ -229,24 +225,20 @@ class StochasticGradient(SparseCoefficients, Iterative):
         s = data.fold(LinearLoss.summarize, progress.model)
         if s.loss / s.weight > DIVERGED * progress.first > 0.0:
             progress = progress.replace(stopped_because="divergence")
-        return self._conclude(progress.replace(statistics=s))
+        return progress.replace(statistics=s)
 
-    def _check_online(self) -> None:
-        self._check()
+    def _update(self, X: Any, y: Any, sample_weight: Any, before: Any, classes: Any = None) -> Self:
+        """One epoch after those before, of which there may be none."""
+        self._check_options()
         if self.early_stopping:
             raise ValueError("early_stopping should be False with partial_fit")
-
-    def _partial_fit(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
-        before = getattr(self, "_epochs", None)
-        data = open_rows(self, X, y, sample_weight, reset=before is None, block_rows=_whole)
+        data = self._opened(X, y, sample_weight, reset=before is None)
         zero = self._zero(data, classes)
         if before is None:
             before = self._first(zero)
         again = self._first(before.model.replace(class_weight=zero.class_weight), before)
-        after = self._epoch(data, again).replace(stopped_because="callback")
-        self._conclude(after.replace(statistics=data.fold(LinearLoss.summarize, after.model)))
-        self.stopped_because_ = "partial_fit"
-        return self
+        after = self._epoch(data, again).replace(stopped_because="partial_fit")
+        return self._publish(after.replace(statistics=data.fold(LinearLoss.summarize, after.model)))
 
     def _first(self, model: LinearLoss, before: GradientEpochs | None = None) -> GradientEpochs:
         """The state before the first epoch; or that after others, which paid their own l1 penalty."""
@@ -383,16 +375,12 @@ class StochasticGradient(SparseCoefficients, Iterative):
         all_were_wanted = self.tol is None and progress.stopped_because == "max_iter"
         return "" if all_were_wanted else super()._unconverged(progress)
 
-    def _conclude(self, progress: GradientEpochs) -> Self:
-        self._publish(progress)
-        self._epochs = progress.replace(statistics=None)  # from which `partial_fit` goes on
-        self.t_ = float(progress.numbers[:, 2].max())
-        return self
-
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
+    def _fitted(self, progress: GradientEpochs) -> dict[str, Any]:  # type: ignore[override]
         return {
             "coef_": np.ascontiguousarray(progress.model.theta[:, :-1]),
             "intercept_": progress.model.theta[:, -1].copy(),
+            "t_": float(progress.numbers[:, 2].max()),
+            "_epochs": progress.replace(statistics=None),  # from which `partial_fit` goes on
         }
 
 
@@ -581,37 +569,6 @@ class SGDClassifier(Classifier, StochasticGradient):
         self.average = average
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Fit to labelled rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        coef_init : array of shape (n_classes, n_features), optional
-            The initial coefficients. The default is zero.
-        intercept_init : array of shape (n_classes,), optional
-            The initial intercepts. The default is zero.
-        sample_weight : array, optional
-            Per-sample weights, by which the steps are multiplied. 0 drops the sample.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, coef_init, intercept_init, sample_weight)
-
     def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
         """Perform one epoch over these rows, from the weights of the last one.
 
@@ -631,17 +588,9 @@ class SGDClassifier(Classifier, StochasticGradient):
         self
             The fitted estimator.
         """
-        self._check_online()
         before = getattr(self, "_epochs", None)
-        known = None if before is None else before.model.classes
-        if known is None and classes is None:
-            raise ValueError("classes must be passed on the first call to partial_fit.")
-        if known is not None and classes is not None and not np.array_equal(known, np.unique(classes)):
-            raise ValueError(
-                f"`classes={classes!r}` is not the same as on last call to partial_fit, was: {known!r}"
-            )
-        check_online_class_weight(self)
-        return self._partial_fit(X, y, sample_weight, np.unique(classes) if known is None else known)
+        known = online_classes(self.class_weight, classes, None if before is None else before.model.classes)
+        return self._update(X, y, sample_weight, before, known)
 
     def _zero(self, data: Partitions, classes: Any = None) -> LinearLoss:
         classes = classes_of(data) if classes is None else classes
@@ -655,7 +604,7 @@ class SGDClassifier(Classifier, StochasticGradient):
         self._must_be_split(weight)
         return np.array(right) / weight
 
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
+    def _fitted(self, progress: GradientEpochs) -> dict[str, Any]:  # type: ignore[override]
         return {"classes_": progress.model.classes, **super()._fitted(progress)}
 
     @row_wise
@@ -872,37 +821,6 @@ default='squared_error'
         tags.target_tags.required = True
         return tags
 
-    @with_callbacks
-    def fit(
-        self,
-        X: Any,
-        y: Any = None,
-        coef_init: Any = None,
-        intercept_init: Any = None,
-        sample_weight: Any = None,
-    ) -> Self:
-        """Fit to rows and targets.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        coef_init : array of shape (n_features,), optional
-            The initial coefficients. The default is zero.
-        intercept_init : array of shape (1,), optional
-            The initial intercept. The default is zero.
-        sample_weight : array, optional
-            Per-sample weights, by which the steps are multiplied. 0 drops the sample.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        return self._fit(X, y, coef_init, intercept_init, sample_weight)
-
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Perform one epoch over these rows, from the weights of the last one.
 
@@ -920,8 +838,7 @@ default='squared_error'
         self
             The fitted estimator.
         """
-        self._check_online()
-        return self._partial_fit(X, y, sample_weight)
+        return self._update(X, y, sample_weight, getattr(self, "_epochs", None))
 
     def _zero(self, data: Partitions, classes: Any = None) -> LinearLoss:
         options = self.loss, float(self.epsilon), self.fit_intercept
@@ -932,11 +849,8 @@ default='squared_error'
         self._must_be_split(s.target.weight)
         return 1.0 - s.squares / np.maximum(s.target.scatter, np.finfo(np.float64).tiny)
 
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {
-            "coef_": progress.model.theta[0, :-1].copy(),
-            "intercept_": progress.model.theta[:, -1].copy(),
-        }
+    def _fitted(self, progress: GradientEpochs) -> dict[str, Any]:  # type: ignore[override]
+        return {**super()._fitted(progress), "coef_": progress.model.theta[0, :-1].copy()}
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

@@ -30,7 +30,6 @@ from ..estimator.parameters import (
     NON_NEGATIVE,
     Numbers,
     StrOptions,
-    check_parameters,
 )
 from ..families import (
     GAUSSIANS,
@@ -356,7 +355,6 @@ class ClassConditional(GenerativeClassifier, Iterative):
 
         `classes` are all classes. The first call needs them.
         """
-        check_parameters(self)
         if hasattr(self, "trace_"):
             raise ValueError(
                 "partial_fit adds to the sums of a single pass, and this fit iterated: "
