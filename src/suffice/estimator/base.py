@@ -167,6 +167,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
             progress = self._solve(data)
             self._publish(progress)
             self._finish(progress, data)
+            self._label(X, data, sample_weight)
         return self
 
     def _check_options(self) -> None:
@@ -188,9 +189,16 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     def _finish(self, progress: Progress, data: Partitions) -> None:
         """What is done with the fitted model: another pass over the rows, or a warning."""
 
+    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
+        """Set what the fitted estimator answers for its own rows, as the labels of a clustering."""
+
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        """The fitted attributes that follow from the model and the sums, beside `model_` itself."""
-        return {}
+        """The fitted attributes that follow from the model and the sums, beside `model_` itself.
+
+        By default, these are the fields of the progress with names that end in an underscore, except None.
+        """
+        fields = vars(progress).items()
+        return {name: value for name, value in fields if name.endswith("_") and value is not None}
 
     def _publish(self, progress: Progress, **more: Any) -> Self:
         """Set the fitted attributes: those of a progress, and more that it does not have."""
@@ -202,7 +210,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
             fitted |= dict(zip(COURSE, course, strict=True))
         fitted |= {**self._fitted(progress), **more}  # which may refuse: then nothing is set
         derived = [name for name in vars(self) if isinstance(vars(type(self)).get(name), Derived)]
-        for name in (*derived, *COURSE, "statistics_"):  # of the fit before
+        for name in (*derived, *COURSE, "statistics_", "labels_"):  # of the fit before
             if name != "n_iter_":  # which `partial_fit` leaves, as in scikit-learn
                 self.__dict__.pop(name, None)
         self.__dict__.update(fitted)
