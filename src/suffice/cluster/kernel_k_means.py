@@ -231,10 +231,4 @@ class KernelKMeans(Clusterer, KernelEstimator, Iterative):
         progress = lloyd(starts, features, tol, self.max_iter, watch)
         s = features.fold(Centers.summarize, progress.model)
         warn_of_fewer(int(np.count_nonzero(s.weight)), self.n_clusters, "n_clusters")
-        return Clusters(
-            model=KernelCenters(landmarks, progress.model),
-            trace=progress.trace,
-            statistics=progress.statistics,
-            stopped_because=progress.stopped_because,
-            inertia_=s.inertia,
-        )
+        return Clusters.after(progress, model=KernelCenters(landmarks, progress.model), inertia_=s.inertia)

@@ -62,6 +62,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     has_target: ClassVar[bool] = False  # whether `fit` reads targets
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
     iterates: ClassVar[bool] = False  # whether a fit makes many passes, so that it pays to cache the rows
+    reports_tasks: ClassVar[bool] = False  # whether a fit reports its tasks to callbacks; else it is one task
     # Fitted attributes and row-wise methods that are float32 if X is. Sums are float64 all the same.
     preserves_dtype: ClassVar[tuple[str, ...]] = ()
     # Parameters of which one fit serves all values, and which value that fit takes: see `_with_values`.
@@ -163,7 +164,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """
         self._check_options()
         data = self._opened(X, y, sample_weight)
-        with nullcontext() if self.iterates else one_task(self):  # of iterations, each is a task
+        with nullcontext() if self.reports_tasks else one_task(self):
             progress = self._solve(data)
             self._publish(progress)
             self._finish(progress, data)
@@ -210,7 +211,8 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
             fitted |= dict(zip(COURSE, course, strict=True))
         fitted |= {**self._fitted(progress), **more}  # which may refuse: then nothing is set
         derived = [name for name in vars(self) if isinstance(vars(type(self)).get(name), Derived)]
-        for name in (*derived, *COURSE, "statistics_", "labels_"):  # of the fit before
+        absent = [name for name, value in vars(progress).items() if name.endswith("_") and value is None]
+        for name in (*derived, *COURSE, *absent, "statistics_", "labels_"):  # of the fit before
             if name != "n_iter_":  # which `partial_fit` leaves, as in scikit-learn
                 self.__dict__.pop(name, None)
         self.__dict__.update(fitted)
@@ -313,6 +315,7 @@ class Iterative(Estimator):
     converged_: bool
     stopped_because_: str
     iterates: ClassVar[bool] = True
+    reports_tasks: ClassVar[bool] = True  # each iteration
 
     # What to do if max_iter is reached: the words of scikit-learn, where it warns too.
     max_iter_advice: ClassVar[str] = "Raise max_iter or tol, and look at trace_."
