@@ -33,10 +33,8 @@ class Clusterer(ClusterMixin, Estimator):
     model_: Any
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        fitted = super()._fitted(progress)
-        if progress.trace:  # the objective is minus the inertia
-            fitted["trace_"] = -np.array(progress.trace)
-        return fitted
+        # The objective is minus the inertia.
+        return {"trace_": -np.array(progress.trace)} if progress.trace else {}
 
     def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
         """Set the labels of rows in memory, unless the fit found them."""

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from contextlib import nullcontext
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from copy import copy
 from functools import wraps
-from inspect import unwrap
+from inspect import getattr_static, unwrap
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -70,12 +70,9 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
         super().__init_subclass__(**kwargs)
-        for name in FITS & vars(cls).keys():
+        for name in COMPUTATIONS & vars(cls).keys():
             if callable(vars(cls)[name]):  # a descriptor, of a method that is not always there, is not
-                setattr(cls, name, _checked(vars(cls)[name]))
-        for name in COMPUTATIONS & vars(cls).keys():  # what follows a sum on the driver too
-            if callable(vars(cls)[name]):
-                setattr(cls, name, one_blas_thread(shown(advised(vars(cls)[name]))))
+                setattr(cls, name, _entered(name, vars(cls)[name]))
         inherited = getattr(cls.__init__, "__module__", "").startswith("sklearn.")
         if "__init__" in vars(cls) or (inherited and not hasattr(cls.__init__, "__wrapped__")):
             cls.__init__ = advised(cls.__init__)  # type: ignore[method-assign]
@@ -145,7 +142,6 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """Reduce a fit that serves all values of the parameters in `one_fit` to its own values."""
         raise NotImplementedError
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Fit to rows.
 
@@ -162,10 +158,14 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         -------
         self
         """
+        return self._fit_to(X, y, sample_weight)
+
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, **more: Any) -> Self:
+        """The fit. Arguments that only this estimator has, beside the data, go to `_solve`."""
         self._check_options()
         data = self._opened(X, y, sample_weight)
         with nullcontext() if self.reports_tasks else one_task(self):
-            progress = self._solve(data)
+            progress = self._solve(data, **more)
             self._publish(progress)
             self._finish(progress, data)
             self._label(X, data, sample_weight)
@@ -194,32 +194,35 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """Set what the fitted estimator answers for its own rows, as the labels of a clustering."""
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        """The fitted attributes that follow from the model and the sums, beside `model_` itself.
-
-        By default, these are the fields of the progress with names that end in an underscore, except None.
-        """
-        fields = vars(progress).items()
-        return {name: value for name, value in fields if name.endswith("_") and value is not None}
+        """The fitted attributes that follow from the model and the sums, beside `model_` itself."""
+        return {}
 
     def _publish(self, progress: Progress, **more: Any) -> Self:
-        """Set the fitted attributes: those of a progress, and more that it does not have."""
+        """Set the fitted attributes: those of a progress, and more that it does not have.
+
+        Fields of the progress with names that end in an underscore, except None, are attributes, too.
+        """
         fitted = {"model_": progress.model}
         if progress.statistics is not None:
             fitted["statistics_"] = progress.statistics
         if progress.stopped_because:  # of a loop
             course = np.array(progress.trace), progress.n_iter, progress.converged, progress.stopped_because
             fitted |= dict(zip(COURSE, course, strict=True))
-        fitted |= {**self._fitted(progress), **more}  # which may refuse: then nothing is set
-        derived = [name for name in vars(self) if isinstance(vars(type(self)).get(name), Derived)]
-        absent = [name for name, value in vars(progress).items() if name.endswith("_") and value is None]
-        for name in (*derived, *COURSE, *absent, "statistics_", "labels_"):  # of the fit before
-            if name != "n_iter_":  # which `partial_fit` leaves, as in scikit-learn
-                self.__dict__.pop(name, None)
+        found = {k: v for k, v in vars(progress).items() if k.endswith("_") and v is not None}
+        fitted |= {**self._fitted(progress), **found, **more}  # which may refuse: then nothing is set
+        for name in [name for name in vars(self) if self._is_outdated(name)]:
+            del self.__dict__[name]
         self.__dict__.update(fitted)
         ended = progress.stopped_because in ("", "tolerance", "callback")
         if not ended and (message := self._unconverged(progress)):
             warn(message, ConvergenceWarning)
         return self
+
+    def _is_outdated(self, name: str) -> bool:
+        """Whether an attribute belongs to the fit before, if this one continues it. `n_iter_` is left by
+        `partial_fit`, as in scikit-learn."""
+        derived = isinstance(getattr_static(type(self), name, None), Derived)
+        return derived or name in {*COURSE, "statistics_", "labels_"} - {"n_iter_"}
 
     def _unconverged(self, progress: Progress) -> str:
         """The warning if the fit did not converge; "" if none is due."""
@@ -234,7 +237,8 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         return Guarantee(exact, solver.gathers)
 
 
-_fitting: ContextVar[Any] = ContextVar("fitting", default=None)  # the estimator whose fit runs
+# The estimator that computes, and the names of its methods that run: each calls the next.
+_running: ContextVar[tuple[Any, frozenset[str]]] = ContextVar("running", default=(None, frozenset()))
 
 
 def _as_list(classes: Any) -> list[np.ndarray]:
@@ -248,21 +252,45 @@ def _shortened(classes: np.ndarray) -> str:
     return f"{first}" if len(classes) <= len(first) else f"{len(classes)} classes, {first} ..."
 
 
-def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
+def _entered(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
+    """Wrap a method that computes. What follows a sum on the driver runs in one BLAS thread, too.
+
+    The method of a base class, which that of a subclass calls, is not wrapped again.
+    """
+    wrapped = one_blas_thread(shown(advised(_checked(name, method) if name in FITS else method)))
+
+    @wraps(method)
+    def once(self: Any, *args: Any, **more: Any) -> Any:
+        estimator, names = _running.get()
+        names = names if estimator is self else frozenset()
+        if name in names:
+            return method(self, *args, **more)
+        token = _running.set((self, names | {name}))
+        try:
+            return wrapped(self, *args, **more)
+        finally:
+            _running.reset(token)
+
+    return once
+
+
+def _checked(name: str, fit: Callable[..., Any]) -> Callable[..., Any]:
     """Wrap a fit: check the parameters first, and name the estimator in errors that name a block."""
+    watched = with_callbacks(fit)
 
     @wraps(fit)
     def checked(self: Any, *args: Any, **more: Any) -> Any:
-        if _fitting.get() is not self:  # as the `fit` of a base class
-            check_parameters(self)
-        token = _fitting.set(self)
+        outermost = _running.get()[1] & FITS == {name}  # `fit_transform` calls `fit`
         try:
-            answer = fit(self, *args, **more)
+            if outermost:
+                check_parameters(self)
+            with _anew(self) if outermost and name != "partial_fit" else nullcontext():
+                answer = watched(self, *args, **more)
             if self.preserves_dtype and is_float32(args[0] if args else more.get("X")):
-                for name in self.preserves_dtype:
-                    if name in vars(self):
-                        setattr(self, name, as_float32(vars(self)[name]))
-                if fit.__name__ == "fit_transform" and isinstance(answer, np.ndarray):
+                for part in self.preserves_dtype:
+                    if part in vars(self):
+                        setattr(self, part, as_float32(vars(self)[part]))
+                if name == "fit_transform" and isinstance(answer, np.ndarray):
                     answer = as_float32(answer)
             return answer
         except Exception as error:
@@ -270,13 +298,33 @@ def _checked(fit: Callable[..., Any]) -> Callable[..., Any]:
             if notes and note not in notes:
                 error.add_note(note)
             raise
-        finally:
-            _fitting.reset(token)
 
     return checked
 
 
-Estimator.fit = one_blas_thread(shown(advised(_checked(Estimator.fit))))  # type: ignore[method-assign]
+@contextmanager
+def _anew(estimator: Any) -> Iterator[None]:
+    """Context manager of a fit: attributes of an earlier fit are removed, unless this one may continue it.
+    They return if it fails."""
+    if getattr(estimator, "warm_start", False):
+        yield
+        return
+    earlier = {name: vars(estimator).pop(name) for name in _fitted_names(estimator)}
+    try:
+        yield
+    except BaseException:
+        for name in _fitted_names(estimator):
+            del vars(estimator)[name]
+        vars(estimator).update(earlier)
+        raise
+
+
+def _fitted_names(estimator: Any) -> list[str]:
+    """The names of the fitted attributes, by the convention of scikit-learn."""
+    return [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]
+
+
+Estimator.fit = _entered("fit", Estimator.fit)  # type: ignore[method-assign]
 
 
 def reads_partitions(estimator: Any) -> bool:

@@ -97,7 +97,6 @@ class KernelLoss(KernelEstimator, Iterative):
         theta, M = model.of_kernels.theta, len(model.landmarks.root)
         intercept = theta[:, M].copy() if theta.shape[1] > M else np.zeros(len(theta))
         return {
-            **super()._fitted(progress),
             "X_fit_": model.landmarks.columns.points,
             "dual_coef_": np.ascontiguousarray(theta[:, :M]),
             "intercept_": intercept,

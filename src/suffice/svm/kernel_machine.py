@@ -260,7 +260,6 @@ class KernelMachine(KernelLoss):
         return tags
 
     def _solve(self, data: Partitions) -> Progress:
-        self.__dict__.pop("classes_", None)  # of a fit with another loss
         if self.loss in HINGES:
             return self._hinges(data)
         if self.loss == "logistic":

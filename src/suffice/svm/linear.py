@@ -586,10 +586,9 @@ class LinearMachine(Iterative):
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model: Machines = progress.model
         intercept = model.intercept.copy() if self.fit_intercept else 0.0
-        fitted = {**super()._fitted(progress), "intercept_": intercept}
         if model.classes is None:
-            return {**fitted, "coef_": model.coef[0].copy()}
-        return {**fitted, "classes_": model.classes, "coef_": model.coef.copy()}
+            return {"coef_": model.coef[0].copy(), "intercept_": intercept}
+        return {"classes_": model.classes, "coef_": model.coef.copy(), "intercept_": intercept}
 
 
 class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
