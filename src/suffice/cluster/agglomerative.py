@@ -5,18 +5,17 @@ Ward, "Hierarchical grouping to optimize an objective function", 1963; Li 14.2; 
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Real
-from typing import Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.callbacks import with_callbacks
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, HasMethods, Interval, StrOptions, seed_of
-from ..inputs import source_of
 from ..inputs.conversions import as_numbers
 from .base import (
     Clustering,
@@ -27,10 +26,11 @@ from .base import (
     micro_clusters,
     must_have_enough,
     n_micro_clusters,
+    n_rows,
     numbered,
-    opened,
-    symmetric,
+    selected,
 )
+from .clusterer import Clusters
 
 EXACT_ROWS = 1 << 16  # with micro_clusters='auto', more rows are summed to small clusters first
 INSTEAD = (
@@ -109,6 +109,17 @@ def _root(parent: list[int], node: int) -> int:
         parent[node] = parent[parent[node]]
         node = parent[node]
     return node
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Merges(Clusters):
+    """A fit with its tree: the two nodes of each merge, its height, and the weights of the leaves."""
+
+    children_: Annotated[np.ndarray, "int (M, 2)"]
+    distances_: Annotated[np.ndarray, "(M,)"]
+    n_leaves_: int
+    leaf_weights_: Annotated[np.ndarray, "(L,)"]
+    n_connected_components_: int
 
 
 class AgglomerativeClustering(Clustering):
@@ -252,37 +263,15 @@ class AgglomerativeClustering(Clustering):
         exact = self.micro_clusters in ("auto", None)
         return Guarantee("order", gathers=True) if exact else Guarantee()
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Merge the rows.
+    def _solve(self, data: Partitions) -> Progress:
+        size = self._size(n_rows(self, data))
+        if size is None:
+            return self._merge_rows(data)
+        points, weight = micro_clusters(data, size, seed_of(self.random_state))
+        merges, label = self._cut(self._tree(merged(points, weight, self.linkage)), weight, points)
+        return merges.replace(model=Leaves(points, label))
 
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        self._check()
-        with one_task(self):
-            source = source_of(X)
-            data, rows = opened(self, source, sample_weight)
-            size = self._size(rows)
-            if size is None:
-                self._merge_rows(data)
-            else:
-                self._merge_sums(data, size)
-                if source.in_memory:
-                    self.labels_ = self.predict(X)
-        return self
-
-    def _check(self) -> None:
+    def _check_options(self) -> None:
         if (self.n_clusters is None) == (self.distance_threshold is None):
             raise ValueError(
                 "Exactly one of n_clusters and distance_threshold has to be set, and the other needs to be "
@@ -314,34 +303,26 @@ class AgglomerativeClustering(Clustering):
             return n_micro_clusters(self.n_clusters) if rows > EXACT_ROWS else None
         return int(self.micro_clusters)
 
-    def _merge_rows(self, data: Partitions) -> None:
+    def _merge_rows(self, data: Partitions) -> Merges:
         instead = "use micro_clusters=1000, whose sums are computed where the rows are."
         X, all_weights, present = gathered(data, instead)
-        points, weight = X[present], all_weights[present]
         must_have_enough(float(len(present)), self.n_clusters)
-        if self.metric == "precomputed":
-            points = symmetric(X)[np.ix_(present, present)]
-        self.n_connected_components_ = 1
+        points, weight = selected(X, present, self.metric), all_weights[present]
+        components, pairs = 1, self.metric == "precomputed"
         if self.connectivity is not None:
-            self._merge_connected(points, weight)
+            *merges, components = self._connected(points, weight)
         elif self.metric in ("euclidean", "l2"):
-            self._set(merged(points, weight, self.linkage))
+            merges = self._tree(merged(points, weight, self.linkage))
         else:
             afford_pairs(len(points), INSTEAD)
-            D = points if self.metric == "precomputed" else distances(points, points, self.metric)
-            self._set(merged_matrix(D, weight, self.linkage))
-        column = present if self.metric == "precomputed" else None
-        stored = points if column is None else np.empty((0, X.shape[1]))
-        self._label(Leaves(stored, np.zeros(len(present), np.int32), column), weight)
-        self._label_all(X, present)
+            D = points if pairs else distances(points, points, self.metric)
+            merges = self._tree(merged_matrix(D, weight, self.linkage))
+        out, label = self._cut(merges, weight, None if pairs else points, components)
+        leaves = Leaves.among(X, present, label, self.metric)
+        return out.replace(model=leaves, labels_=leaves.labels(X, present, self.metric))
 
-    def _merge_sums(self, data: Partitions, size: int) -> None:
-        points, weight = micro_clusters(data, size, seed_of(self.random_state))
-        self.n_connected_components_ = 1
-        self._set(merged(points, weight, self.linkage))
-        self._label(Leaves(points, np.zeros(len(points), np.int32)), weight)
-
-    def _merge_connected(self, points: np.ndarray, weight: np.ndarray) -> None:
+    def _connected(self, points: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarray, int]:
+        """The tree of rows that are linked, its heights, and the number of connected components."""
         from sklearn.cluster import linkage_tree, ward_tree
 
         if not (weight == 1).all():
@@ -354,23 +335,33 @@ class AgglomerativeClustering(Clustering):
                 f"connectivity has shape {links.shape}, expected {(len(points), len(points))}: a row and a "
                 "column for each row of X."
             )
-        how = {"connectivity": links, "return_distance": True}
+        options = {"connectivity": links, "return_distance": True}
         if self.linkage == "ward":
-            found = ward_tree(points, **how)
+            found = ward_tree(points, **options)
         else:
-            found = linkage_tree(points, **how, linkage=self.linkage, affinity=self.metric)
-        self.children_, self.distances_ = np.asarray(found[0], np.int64), found[4]
-        self.n_connected_components_ = found[1]
+            found = linkage_tree(points, **options, linkage=self.linkage, affinity=self.metric)
+        return np.asarray(found[0], np.int64), found[4], found[1]
 
-    def _set(self, merges: tuple[np.ndarray, ...]) -> None:
+    def _tree(self, merges: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
         left, right, height = merges
-        self.children_, self.distances_ = tree(left, right, height, sort=self.linkage != "centroid")
+        return tree(left, right, height, sort=self.linkage != "centroid")
 
-    def _label(self, leaves: Leaves, weight: np.ndarray) -> None:
-        self.n_leaves_, self.leaf_weights_ = len(weight), weight
+    def _cut(
+        self, merges: Any, weight: np.ndarray, points: np.ndarray | None, components: int = 1
+    ) -> tuple[Merges, np.ndarray]:
+        """The tree of leaves with these weights, and the cluster of each leaf."""
+        children, height = merges
         if self.distance_threshold is not None:
-            self.n_clusters_ = int(np.count_nonzero(self.distances_ >= self.distance_threshold)) + 1
+            K = int(np.count_nonzero(height >= self.distance_threshold)) + 1
         else:
-            self.n_clusters_ = min(int(self.n_clusters or 1), self.n_leaves_)
-        nodes = cut(self.children_, self.n_clusters_)
-        self.model_ = leaves.replace(label=numbered(nodes, leaves.points if leaves.column is None else None))
+            K = min(int(self.n_clusters or 1), len(weight))
+        out = Merges(
+            model=None,
+            n_clusters_=K,
+            children_=children,
+            distances_=height,
+            n_leaves_=len(weight),
+            leaf_weights_=weight,
+            n_connected_components_=components,
+        )
+        return out, numbered(cut(children, K), points)

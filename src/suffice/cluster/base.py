@@ -17,7 +17,6 @@ from ..core.partitions import Partitions
 from ..estimator.base import must_have_rows
 from ..fitting.nearest import nearest, squared_distances
 from ..fitting.seeding import NOBODY, SPARE, draw
-from ..inputs import open_rows
 from ..statistics import describe
 from .clusterer import Clusterer
 from .k_means import Centers
@@ -74,13 +73,17 @@ def nearest_by(X: np.ndarray, points: np.ndarray, metric: Any) -> tuple[np.ndarr
     return labels, best
 
 
+def must_be_square(A: Any, name: str) -> None:
+    if A.ndim != 2 or A.shape[0] != A.shape[1]:
+        raise ValueError(f"{name} should be square, got matrix of shape {A.shape}.")
+
+
 def symmetric(A: Any, name: str = "Distance matrix", *, directed: bool = False) -> Any:
     """The matrix, dense or CSR, which must be square, not negative and symmetric up to rounding.
 
     The links of a `directed` graph get both directions.
     """
-    if A.ndim != 2 or A.shape[0] != A.shape[1]:
-        raise ValueError(f"{name} should be square, got matrix of shape {A.shape}.")
+    must_be_square(A, name)
     low, high = _entries(A).min(initial=0.0), _entries(A).max(initial=0.0)
     if low < 0:
         raise ValueError(f"{name} must not be negative; the least entry is {low:g}.")
@@ -91,6 +94,11 @@ def symmetric(A: Any, name: str = "Distance matrix", *, directed: bool = False) 
         raise ValueError(f"{name} must be symmetric; entries differ by up to {off:g}: pass 0.5 * (X + X.T).")
     warn("Array is not symmetric, and will be converted to symmetric by average with its transpose.")
     return sp.csr_array(0.5 * (A + A.T)) if sp.issparse(A) else 0.5 * (A + A.T)
+
+
+def selected(X: np.ndarray, index: np.ndarray, metric: Any) -> np.ndarray:
+    """The rows with these numbers; of a precomputed distance, the distances among them."""
+    return symmetric(X)[np.ix_(index, index)] if metric == "precomputed" else X[index]
 
 
 def _entries(A: Any) -> np.ndarray:
@@ -164,11 +172,27 @@ class Leaves(Predictor):
     label: Annotated[np.ndarray, "int (L,)"]
     column: Annotated[np.ndarray | None, "int (L,)"] = None
 
+    @classmethod
+    def among(cls, X: np.ndarray, index: np.ndarray, label: np.ndarray, metric: Any) -> Leaves:
+        """The rows with these numbers and labels; of a precomputed distance, their columns."""
+        if metric == "precomputed":
+            return cls(np.empty((0, X.shape[1])), label, index)
+        return cls(X[index], label)
+
     def of(self, X: np.ndarray, metric: Any) -> np.ndarray:
         """The cluster of each row."""
         if self.column is not None:
             return self.label[X[:, self.column].argmin(axis=1)]
         return self.label[nearest_by(X, self.points, metric)[0]]
+
+    def labels(self, X: np.ndarray, index: np.ndarray, metric: Any) -> np.ndarray:
+        """The clusters of all rows, of which those with these numbers are the leaves."""
+        out = np.empty(len(X), np.int32)
+        out[index] = self.label
+        rest = np.setdiff1d(np.arange(len(X)), index)
+        if len(rest):
+            out[rest] = self.of(X[rest], metric)
+        return out
 
 
 class Clustering(Clusterer):
@@ -184,25 +208,16 @@ class Clustering(Clusterer):
         tags.input_tags.pairwise = getattr(self, "metric", None) == "precomputed"
         return tags
 
-    def _label_all(self, X: np.ndarray, present: np.ndarray) -> None:
-        """Set the labels of all rows, of which these are the leaves."""
-        self.labels_ = np.empty(len(X), np.int32)
-        self.labels_[present] = self.model_.label
-        rest = np.setdiff1d(np.arange(len(X)), present)
-        if len(rest):
-            self.labels_[rest] = self.model_.of(X[rest], self.metric)
-
     def _nearest(self) -> Callable[[np.ndarray], np.ndarray]:
         return lambda rows: self.model_.of(rows, self.metric)
 
 
-def opened(estimator: Any, X: Any, sample_weight: Any) -> tuple[Partitions, float]:
-    """The rows and how many they are; an error if there are too few."""
-    data = open_rows(estimator, X, None, sample_weight)
+def n_rows(estimator: Any, data: Partitions) -> float:
+    """The number of rows; an error if they are too few."""
     description = data.fold(describe)
     must_have_rows(description.weight)
     must_have_enough(description.rows, getattr(estimator, "n_clusters", None))
-    return data, description.rows
+    return description.rows
 
 
 def must_have_enough(rows: float, n_clusters: int | None) -> None:

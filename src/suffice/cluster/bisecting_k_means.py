@@ -11,8 +11,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..core.callbacks import with_callbacks
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
@@ -21,7 +20,7 @@ from ..estimator.answers import row_wise
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.nearest import nearest, squared_distances
 from ..fitting.seeding import SEEDINGS
-from ..inputs import map_rows, open_rows, read_rows, source_of
+from ..inputs import map_rows, open_rows, read_rows
 from ..statistics import describe
 from .k_means import Centers, NearestCenters, initial_centers, lloyd, warn_of_fewer
 from .parts import within
@@ -212,34 +211,9 @@ class BisectingKMeans(NearestCenters):
         self.algorithm = algorithm
         self.bisecting_strategy = bisecting_strategy
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            source = source_of(X)
-            data = open_rows(self, source, None, sample_weight)
-            tol = self._tolerance(data, self.n_clusters)
-            mean = data.fold(describe).features.mean
-            self._split_all(data, BisectingTree(mean[None], np.full((1, 2), -1)), tol)
-            if source.in_memory:
-                self.labels_ = self.predict(X)
-        return self
-
-    def _split_all(self, data: Partitions, tree: BisectingTree, tol: float) -> None:
+    def _solve(self, data: Partitions) -> Progress:
+        tol = self._tolerance(data, self.n_clusters)
+        tree = BisectingTree(data.fold(describe).features.mean[None], np.full((1, 2), -1))
         random = check_random_state(self.random_state)
         s = data.fold(BisectingTree.summarize, tree)
         labelled = data.map(_at_root) if data.in_memory else None
@@ -258,8 +232,11 @@ class BisectingKMeans(NearestCenters):
             if self.verbose:
                 print(f"New centers from bisection, inertia {s.inertia.sum():.3f}.")
         warn_of_fewer(len(tree.leaves), self.n_clusters, "n_clusters")
-        self.model_, self.statistics_ = tree, s
-        self.cluster_centers_, self.inertia_ = tree.center[tree.leaves], float(s.inertia.sum())
+        return Progress(tree, statistics=s)
+
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        tree, s = progress.model, progress.statistics
+        return {"cluster_centers_": tree.center[tree.leaves], "inertia_": float(s.inertia.sum())}
 
     def _starts(self, part: Any, random: np.random.RandomState) -> tuple[Centers, ...]:
         """Initial centres of the split of a cluster."""

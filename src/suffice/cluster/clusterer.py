@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from dataclasses import dataclass
+from typing import Annotated, Any
 
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from ..core.loop import Progress
+from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..inputs import map_rows, read_rows, source_of
+
+
+@dataclass(frozen=True, eq=False)
+class Clusters(Progress):
+    """What the fit of a clustering finds beside its model, as far as the clustering has it."""
+
+    labels_: Annotated[np.ndarray | None, "int (N,)"] = None  # of all rows of the fit, in their order
+    n_clusters_: int | None = None
+    inertia_: float | None = None
+    n_iter_: int | None = None
 
 
 class Clusterer(ClusterMixin, Estimator):
@@ -18,6 +31,15 @@ class Clusterer(ClusterMixin, Estimator):
 
     labels_: np.ndarray
     model_: Any
+
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        # The objective is minus the inertia.
+        return {"trace_": -np.array(progress.trace)} if progress.trace else {}
+
+    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
+        """Set the labels of rows in memory, unless the fit found them."""
+        if "labels_" not in vars(self) and source_of(X).in_memory:
+            self.labels_ = self.predict(X)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, then return the cluster of each row."""
@@ -34,5 +56,5 @@ class Clusterer(ClusterMixin, Estimator):
         return map_rows(self._nearest(), X).astype(np.int32)
 
     def _nearest(self) -> Callable[[Any], np.ndarray]:
-        """What labels rows in memory."""
+        """The function that labels rows in memory."""
         return lambda rows: self.model_.nearest(rows)[0]

@@ -5,16 +5,15 @@ Li 14.2; Gong and Xu 3.1; STATS 601 6.3.
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ..core.callbacks import with_callbacks
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, StrOptions, seed_of
-from ..inputs import source_of
 from .base import (
     Clustering,
     Leaves,
@@ -22,10 +21,11 @@ from .base import (
     micro_clusters,
     must_have_enough,
     n_micro_clusters,
+    n_rows,
     numbered,
-    opened,
-    symmetric,
+    selected,
 )
+from .clusterer import Clusters
 from .k_means import warn_of_fewer
 from .k_medoids import BLOCK, Pairs
 
@@ -43,6 +43,17 @@ def farthest_pair(pairs: Pairs, rows: np.ndarray) -> tuple[float, int, int]:
             i, j = divmod(place, len(rows))
             best, a, b = float(D.flat[place]), int(rows[start + i]), int(rows[j])
     return best, a, b
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Splits(Clusters):
+    """A fit with its splits: their nodes, farthest leaves and diameters, and the last node of each leaf."""
+
+    splits_: Annotated[np.ndarray, "int (M, 3)"]
+    seeds_: Annotated[np.ndarray, "int (M, 2)"]
+    diameters_: Annotated[np.ndarray, "(M,)"]
+    nodes_: Annotated[np.ndarray, "int (L,)"]
+    n_leaves_: int
 
 
 class DivisiveClustering(Clustering):
@@ -139,56 +150,28 @@ class DivisiveClustering(Clustering):
         exact = self.micro_clusters in ("auto", None)
         return Guarantee("order", gathers=True) if exact else Guarantee()
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Split the rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            source = source_of(X)
-            data, rows = opened(self, source, sample_weight)
-            size = self.micro_clusters
-            if size == "auto":
-                many = rows > EXACT_ROWS and self.metric != "precomputed"
-                size = n_micro_clusters(self.n_clusters) if many else None
-            if size is None:
-                self._split_rows(data)
-            else:
-                self._split_sums(data, int(size))
-                if source.in_memory:
-                    self.labels_ = self.predict(X)
-        return self
-
-    def _split_rows(self, data: Partitions) -> None:
-        instead = "use micro_clusters=1000, whose sums are computed where the rows are."
-        X, _, present = gathered(data, instead)
+    def _solve(self, data: Partitions) -> Progress:
+        size, rows = self.micro_clusters, n_rows(self, data)
+        if size == "auto":
+            many = rows > EXACT_ROWS and self.metric != "precomputed"
+            size = n_micro_clusters(self.n_clusters) if many else None
+        if size is not None:
+            if self.metric == "precomputed":
+                raise ValueError(
+                    "micro_clusters needs rows: use micro_clusters=None with precomputed distances."
+                )
+            points, _ = micro_clusters(data, int(size), seed_of(self.random_state))
+            splits = self._split(Pairs(points, self.metric))
+            return splits.replace(model=Leaves(points, numbered(splits.nodes_, points)))
+        X, _, present = gathered(data, "use micro_clusters=1000, whose sums are computed where the rows are.")
         must_have_enough(float(len(present)), self.n_clusters)
-        of_pairs = self.metric == "precomputed"
-        points = symmetric(X)[np.ix_(present, present)] if of_pairs else X[present]
-        label = self._split(Pairs(points, self.metric))
-        stored = np.empty((0, X.shape[1])) if of_pairs else points
-        self.model_ = Leaves(stored, label, present if of_pairs else None)
-        self._label_all(X, present)
+        points = selected(X, present, self.metric)
+        splits = self._split(Pairs(points, self.metric))
+        label = numbered(splits.nodes_, None if self.metric == "precomputed" else points)
+        leaves = Leaves.among(X, present, label, self.metric)
+        return splits.replace(model=leaves, labels_=leaves.labels(X, present, self.metric))
 
-    def _split_sums(self, data: Partitions, size: int) -> None:
-        if self.metric == "precomputed":
-            raise ValueError("micro_clusters needs rows: use micro_clusters=None with precomputed distances.")
-        points, _ = micro_clusters(data, size, seed_of(self.random_state))
-        self.model_ = Leaves(points, self._split(Pairs(points, self.metric)))
-
-    def _split(self, pairs: Pairs) -> np.ndarray:
+    def _split(self, pairs: Pairs) -> Splits:
         N = len(pairs.X)
         node, width = np.zeros(N, np.int64), {0: farthest_pair(pairs, np.arange(N))}
         splits: list[tuple[int, int, int]] = []
@@ -212,8 +195,12 @@ class DivisiveClustering(Clustering):
             diameters.append(diameter)
         if self.n_clusters is not None:
             warn_of_fewer(len(width), self.n_clusters, "n_clusters")
-        self.splits_ = np.array(splits, np.int64).reshape(-1, 3)
-        self.seeds_ = np.array(seeds, np.int64).reshape(-1, 2)
-        self.diameters_ = np.array(diameters, np.float64)
-        self.nodes_, self.n_leaves_, self.n_clusters_ = node, N, len(width)
-        return numbered(node, None if pairs.metric == "precomputed" else pairs.X)
+        return Splits(
+            model=None,
+            n_clusters_=len(width),
+            splits_=np.array(splits, np.int64).reshape(-1, 3),
+            seeds_=np.array(seeds, np.int64).reshape(-1, 2),
+            diameters_=np.array(diameters, np.float64),
+            nodes_=node,
+            n_leaves_=N,
+        )

@@ -6,7 +6,8 @@ Hocking, Joulin, Bach and Vert, "Clusterpath", 2011; Chi and Lange, "Splitting m
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,13 +15,14 @@ from scipy.sparse.csgraph import connected_components
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.isotonic import isotonic_regression
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
-from ..core.loop import one_task
+from ..core.loop import Progress
+from ..core.partitions import Partitions
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
-from .base import Clustering, Leaves, gathered, numbered, opened
+from .base import Clustering, Leaves, gathered, n_rows, numbered
+from .clusterer import Clusters
 
 INSTEAD = "fit to a sample of the rows, or to the centers of KMeans with their weights."
 
@@ -103,6 +105,35 @@ def merge_path(X: np.ndarray, weight: np.ndarray) -> tuple[np.ndarray, np.ndarra
         price[a] = price[:, a] = ((C - C[a]) ** 2).sum(axis=1) / (w + w[a])
         price[a, a] = np.inf
     return np.array(merges, np.int64).reshape(-1, 2), np.maximum.accumulate(np.array(at, np.float64))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Fusion(Clusters):
+    """A fit with the centres of the rows and of the clusters, the objective, and the alpha of each merge."""
+
+    centers_: Annotated[np.ndarray, "(N, D)"]
+    cluster_centers_: Annotated[np.ndarray, "(K, D)"]
+    objective_: float
+    path_: Annotated[np.ndarray | None, "(M,)"] = None
+
+    @classmethod
+    def of(
+        cls, centers: np.ndarray, weight: np.ndarray, label: np.ndarray, objective: float, **more: Any
+    ) -> Fusion:
+        """The centre of a cluster is the mean of those of its rows."""
+        parts = [
+            np.average(centers[label == k] - centers[0], axis=0, weights=weight[label == k])
+            for k in range(int(label.max()) + 1)
+        ]
+        means = np.array(parts) + centers[0]
+        return cls(
+            model=None,
+            centers_=centers,
+            cluster_centers_=means,
+            n_clusters_=len(means),
+            objective_=objective,
+            **more,
+        )
 
 
 class FusionClustering(Clustering):
@@ -209,58 +240,39 @@ class FusionClustering(Clustering):
     def _guarantee(self) -> Guarantee:
         return Guarantee("order", gathers=True)
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
+    def _solve(self, data: Partitions) -> Progress:
+        n_rows(self, data)
+        X, weight, present = gathered(data, INSTEAD)
+        fusion, label = self._fuse(X[present], weight[present])
+        leaves = Leaves.among(X, present, label, self.metric)
+        return fusion.replace(model=leaves, labels_=leaves.labels(X, present, self.metric))
 
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            data, _ = opened(self, X, sample_weight)
-            rows, weight, present = gathered(data, INSTEAD)
-            self.model_ = Leaves(rows[present], self._fuse(rows[present], weight[present]))
-            self._label_all(rows, present)
-        return self
-
-    def _fuse(self, X: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        """Set the centres, and return the label of each row."""
+    def _fuse(self, X: np.ndarray, weight: np.ndarray) -> tuple[Fusion, np.ndarray]:
+        """The centres, and the label of each row."""
         N, D = X.shape
         if self.penalty != "l1":
             numbers = N**2 * (6.0 * D if self.penalty == "l2" else 2.0 + D)
             afford(numbers, f"the differences of {N} rows", INSTEAD)
-        first, self.n_iter_ = X[0], 1
+        first, n_iter = X[0], 1
         Y = X - first  # far from the origin, differences are exact
         if self.penalty == "l0":
             return self._merge(X, Y, weight)
         if self.penalty == "l1":
             centers = fused_columns(Y, weight, self.alpha)
         else:
-            centers, self.n_iter_, converged = fused_vectors(Y, weight, self.alpha, self.tol, self.max_iter)
+            centers, n_iter, converged = fused_vectors(Y, weight, self.alpha, self.tol, self.max_iter)
             if not converged:
                 warn(
                     f"FusionClustering did not converge in max_iter={self.max_iter}: raise max_iter or tol.",
                     ConvergenceWarning,
                 )
-        self.centers_ = centers + first
         label = self._equal(centers, Y, weight)
         q = 1 if self.penalty == "l1" else 2
-        self.objective_ = 0.5 * float(weight @ ((Y - centers) ** 2).sum(axis=1))
+        objective = 0.5 * float(weight @ ((Y - centers) ** 2).sum(axis=1))
         for n in range(N):
             size = np.linalg.norm(centers[n + 1 :] - centers[n], ord=q, axis=1)
-            self.objective_ += self.alpha * weight[n] * float(weight[n + 1 :] @ size)
-        self._set_clusters(centers + first, weight, label)
-        return label
+            objective += self.alpha * weight[n] * float(weight[n + 1 :] @ size)
+        return Fusion.of(centers + first, weight, label, objective, n_iter_=n_iter), label
 
     def _equal(self, centers: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
         """Groups of centres that are linked by small distances."""
@@ -271,23 +283,14 @@ class FusionClustering(Clustering):
         links = sp.coo_array((np.ones(len(near)), (near[:, 0], near[:, 1])), shape=(len(Y), len(Y)))
         return numbered(connected_components(links.tocsr(), directed=False)[1], Y)
 
-    def _merge(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-        merges, self.path_ = merge_path(X, weight)
-        pays = merges[self.path_ <= self.alpha]
+    def _merge(self, X: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> tuple[Fusion, np.ndarray]:
+        """The centres with a count of different pairs, and the label of each row."""
+        merges, path = merge_path(X, weight)
+        pays = merges[path <= self.alpha]
         links = sp.coo_array((np.ones(len(pays)), (pays[:, 0], pays[:, 1])), shape=(len(X), len(X)))
         label = numbered(connected_components(links.tocsr(), directed=False)[1], X)
         total = np.bincount(label, weight)
         means = np.stack([np.bincount(label, weight * y) / total for y in Y.T], axis=1)
-        self.centers_ = means[label] + X[0]
         squares = float(weight @ ((Y - means[label]) ** 2).sum(axis=1))
-        self.objective_ = squares + self.alpha * 0.5 * float(total.sum() ** 2 - (total**2).sum())
-        self._set_clusters(self.centers_, weight, label)
-        return label
-
-    def _set_clusters(self, centers: np.ndarray, weight: np.ndarray, label: np.ndarray) -> None:
-        self.n_clusters_ = int(label.max()) + 1
-        names = range(self.n_clusters_)
-        parts = [
-            np.average(centers[label == k] - centers[0], axis=0, weights=weight[label == k]) for k in names
-        ]
-        self.cluster_centers_ = np.array(parts) + centers[0]
+        objective = squares + self.alpha * 0.5 * float(total.sum() ** 2 - (total**2).sum())
+        return Fusion.of(means[label] + X[0], weight, label, objective, n_iter_=1, path_=path), label

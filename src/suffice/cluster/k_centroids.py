@@ -15,7 +15,6 @@ import numpy as np
 from scipy.special import xlogy
 from sklearn.utils import check_random_state
 
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -27,7 +26,7 @@ from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers
 from ..fitting import em
 from ..fitting.nearest import squared_distances
 from ..fitting.seeding import SEEDINGS
-from ..inputs import map_rows, open_rows, read_rows, source_of
+from ..inputs import map_rows, read_rows
 from ..statistics import describe
 from ..statistics.quantile_sketch import QuantileSketch, quantile_sketch
 from .base import must_have_enough
@@ -374,39 +373,17 @@ default='k-means++'
         tags.input_tags.categorical = self.metric == "hamming"
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        source = source_of(X)
-        data = open_rows(self, source, None, sample_weight)
-        starts = self._starts(data)
-
+    def _solve(self, data: Partitions) -> Progress:
         def converged(old: Any, new: Any, trace: tuple[float, ...]) -> bool:
             return self.tol > 0 and len(trace) > 1 and trace[-1] - trace[-2] <= self.tol * abs(trace[-1])
 
-        watch = Watch(self, self.checkpoint, data)
-        found = em(starts, data, tol=0.0, max_iter=self.max_iter, converged=converged, watch=watch)
-        self._publish(found, trace_=-np.array(found.trace))
+        starts, watch = self._starts(data), Watch(self, self.checkpoint, data)
+        return em(starts, data, tol=0.0, max_iter=self.max_iter, converged=converged, watch=watch)
+
+    def _finish(self, progress: Progress, data: Partitions) -> None:
         s = data.fold(CentroidModel.summarize, self.model_)
         self.inertia_ = s.inertia
         warn_of_fewer(int(np.count_nonzero(s.weight)), self.n_clusters, "n_clusters")
-        if source.in_memory:
-            self.labels_ = self.predict(X)
-        return self
 
     def _starts(self, data: Partitions) -> tuple[CentroidModel, ...]:
         description, limits = data.fold(describe), data.fold(Range.of)
@@ -472,9 +449,6 @@ default='k-means++'
                     f"Categories must be whole numbers from 0 to {MOST_CODES - 1}; those of column "
                     f"{int(bad.argmax())} are not: use suffice.preprocessing.OrdinalEncoder."
                 )
-
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {"cluster_centers_": progress.model.center}
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

@@ -15,7 +15,6 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -156,6 +155,9 @@ class CenterClustering(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Cluste
     """Base class of clusterings that label a row by the nearest centre of a model."""
 
     cluster_centers_: np.ndarray
+
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        return {"cluster_centers_": progress.model.center, **super()._fitted(progress)}
 
     @property
     def _n_features_out(self) -> int:
@@ -317,54 +319,32 @@ default='k-means++'
         self.algorithm = algorithm
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the column of weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        source = source_of(X)
-        data = open_rows(self, source, None, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         tol = self._tolerance(data, self.n_clusters)
         if self.algorithm == "elkan" and self.n_clusters == 1:
             warn(
                 "algorithm='elkan' doesn't make sense for a single cluster. Using 'lloyd' instead.",
                 RuntimeWarning,
             )
-        starts = self._starts(X, data)
+        starts = self._starts(data)
         self._n_init = len(starts)
         if self.verbose:
             print("Initialization complete")
         watch = Watch(self, self.checkpoint, data, report=printed(tol) if self.verbose else None)
-        progress = lloyd(starts, data, tol, self.max_iter, watch)
-        self._publish(progress, trace_=-np.array(progress.trace))
-        self._label(source, X, data, sample_weight)
-        return self
+        return lloyd(starts, data, tol, self.max_iter, watch)
 
-    def _label(self, source: Any, X: Any, data: Partitions, sample_weight: Any) -> None:
-        """Set the inertia, and the labels of rows in memory."""
-        if source.in_memory and sample_weight is None and not source.weighted:
+    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
+        source = source_of(X)
+        if source.in_memory and sample_weight is None and not source.weighted:  # then all rows are in `data`
             answer = data.fold(Answer.of, self.model_)
             sums, self.labels_ = answer.sums, answer.labels
         else:
             sums = data.fold(Centers.summarize, self.model_)
-            if source.in_memory:
-                self.labels_ = self.predict(X)
         self.inertia_ = sums.inertia
         warn_of_fewer(int(np.count_nonzero(sums.weight)), self.n_clusters, "n_clusters")
+        super()._label(X, data, sample_weight)
 
-    def _starts(self, X: Any, data: Partitions) -> tuple[Centers, ...]:
+    def _starts(self, data: Partitions) -> tuple[Centers, ...]:
         K, D = self.n_clusters, self.n_features_in_
         random = check_random_state(self.random_state)
         if not isinstance(self.init, str) and not callable(self.init):
@@ -379,12 +359,10 @@ default='k-means++'
         if n_init == "auto":
             n_init = self.default_n_init if callable(self.init) or self.init == "random" else 1
         if callable(self.init):
+            X = data.gather("use init='k-means++' or 'random'.").X
             return tuple(initial_centers(self.init(X, K, random_state=random), K, D) for _ in range(n_init))
         seeds = random.randint(np.iinfo(np.int32).max, size=n_init)
         return tuple(Centers(SEEDINGS[self.init](data, K, int(seed))) for seed in seeds)
-
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {"cluster_centers_": progress.model.center}
 
 
 def initial_centers(values: Any, K: int, D: int) -> Centers:

@@ -7,21 +7,20 @@ clustering", 2021; CS181 6.2.5.
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.hashing import row_hashes, uniforms
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, Numbers, StrOptions, seed_of
 from ..fitting.seeding import NOBODY, SPARE, Potentials
-from ..inputs import source_of
 from .base import (
     Clustering,
     Leaves,
@@ -29,10 +28,11 @@ from .base import (
     draw_present,
     gathered,
     must_have_enough,
+    n_rows,
     nearest_by,
-    opened,
-    symmetric,
+    selected,
 )
+from .clusterer import Clusters
 from .k_means import warn_of_fewer
 
 EXACT_ROWS = 1 << 14  # with sample_size='auto', more rows are sampled
@@ -134,6 +134,14 @@ def drawn_by(X: Any, seed: int, precomputed: bool = False) -> Callable[[int], np
 def losses(sets: tuple[np.ndarray, ...], metric: Any, block: Any) -> Potentials:
     """The loss of each set of medoids, (S,)."""
     return Potentials(np.array([block.weight @ nearest_by(block.X, rows, metric)[1] for rows in sets]))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Medoids(Clusters):
+    """A fit with the medoids, and their numbers among the rows."""
+
+    cluster_centers_: Annotated[np.ndarray, "(K, D)"]
+    medoid_indices_: Annotated[np.ndarray | None, "int (K,)"] = None
 
 
 class KMedoids(Clustering):
@@ -247,35 +255,9 @@ class KMedoids(Clustering):
         exact = self.sample_size in ("auto", None)
         return Guarantee("order", gathers=True) if exact else Guarantee()
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find medoids of the rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            source = source_of(X)
-            data, rows = opened(self, source, sample_weight)
-            size = self._size(rows)
-            seed = seed_of(self.random_state)
-            if size is None:
-                self._fit_rows(data, seed)
-            else:
-                self._fit_samples(data, size, seed)
-                if source.in_memory:
-                    self.labels_ = self.predict(X)
-        return self
+    def _solve(self, data: Partitions) -> Progress:
+        size, seed = self._size(n_rows(self, data)), seed_of(self.random_state)
+        return self._of_rows(data, seed) if size is None else self._of_samples(data, size, seed)
 
     def _size(self, rows: float) -> int | None:
         size = self.sample_size
@@ -290,38 +272,45 @@ class KMedoids(Clustering):
             return SAMPLE if rows > EXACT_ROWS else None
         return None if size is None else max(int(size), self.n_clusters)
 
-    def _fit_rows(self, data: Partitions, seed: int) -> None:
+    def _of_rows(self, data: Partitions, seed: int) -> Medoids:
+        """Medoids among all rows."""
         instead = "use sample_size=4096: the loss is computed where the rows are."
         X, all_weights, present = gathered(data, instead)
         must_have_enough(float(len(present)), self.n_clusters)
-        if self.metric == "precomputed":
-            pairs = Pairs(symmetric(X)[np.ix_(present, present)], self.metric)
-        else:
-            if isinstance(self.init, str):  # candidates in an order that is not that of the rows
-                present = present[np.lexsort(X[present].T[::-1])]
-            pairs = Pairs(X[present], self.metric)
-        weight = all_weights[present]
-        medoid, self.inertia_ = self._search(pairs, weight, self._start(pairs, weight, seed, present))
-        self.medoid_indices_ = present[medoid]
-        self._set(X[self.medoid_indices_], self.medoid_indices_ if self.metric == "precomputed" else None)
-        self.labels_ = self.model_.of(X, self.metric).astype(np.int32)
-        warn_of_fewer(len(np.unique(self.labels_[present])), self.n_clusters, "n_clusters")
+        if self.metric != "precomputed" and isinstance(self.init, str):
+            # Candidates in an order that is not that of the rows.
+            present = present[np.lexsort(X[present].T[::-1])]
+        pairs, weight = Pairs(selected(X, present, self.metric), self.metric), all_weights[present]
+        medoid, loss, n_iter = self._search(pairs, weight, self._start(pairs, weight, seed, present))
+        index = present[medoid]
+        leaves = Leaves.among(X, index, np.arange(len(index), dtype=np.int32), self.metric)
+        labels = leaves.of(X, self.metric).astype(np.int32)
+        warn_of_fewer(len(np.unique(labels[present])), self.n_clusters, "n_clusters")
+        return Medoids(
+            model=leaves,
+            labels_=labels,
+            inertia_=loss,
+            n_iter_=n_iter,
+            cluster_centers_=X[index],
+            medoid_indices_=index,
+        )
 
-    def _fit_samples(self, data: Partitions, size: int, seed: int) -> None:
-        """Medoids of samples, and the loss of each over all rows, in one pass."""
-        sets = []
+    def _of_samples(self, data: Partitions, size: int, seed: int) -> Medoids:
+        """Medoids of samples, with the least loss over all rows, which one pass computes."""
+        sets, n_iter = [], 0
         for turn in range(self.n_init):
             sample = data.fold(draw_present, size + SPARE, seed, turn, NOBODY)
             first = np.argsort(sample.key / sample.weight, kind="stable")[:size]
             pairs, weight = Pairs(sample.row[first], self.metric), np.ones(len(first))
             K = min(self.n_clusters, len(first))
             start = self._start(pairs, weight, seed + turn, np.arange(len(first)), K)
-            sets.append(pairs.X[self._search(pairs, weight, start)[0]])
+            medoid, _, n_iter = self._search(pairs, weight, start)
+            sets.append(pairs.X[medoid])
         total = data.fold(losses, tuple(sets), self.metric).value
-        self.inertia_ = float(total.min())
         centers = sets[int(total.argmin())]
         warn_of_fewer(len(np.unique(centers, axis=0)), self.n_clusters, "n_clusters")
-        self._set(centers, None)
+        leaves = Leaves(centers, np.arange(len(centers), dtype=np.int32))
+        return Medoids(model=leaves, inertia_=float(total.min()), n_iter_=n_iter, cluster_centers_=centers)
 
     def _start(
         self, pairs: Pairs, weight: np.ndarray, seed: int, present: np.ndarray, K: int | None = None
@@ -343,17 +332,13 @@ class KMedoids(Clustering):
             return np.argsort(uniform(0), kind="stable")[:K]
         return spread_out(pairs, K, uniform)
 
-    def _search(self, pairs: Pairs, weight: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, float]:
-        medoid, loss, self.n_iter_, converged = faster_pam(pairs, weight, start, self.max_iter)
+    def _search(self, pairs: Pairs, weight: np.ndarray, start: np.ndarray) -> tuple[np.ndarray, float, int]:
+        """The medoids, their loss, and how often all rows were visited."""
+        medoid, loss, n_iter, converged = faster_pam(pairs, weight, start, self.max_iter)
         if not converged:
             warn(
                 f"{type(self).__name__} did not converge in max_iter={self.max_iter}: swaps still lower the "
                 "loss. Raise max_iter.",
                 ConvergenceWarning,
             )
-        return medoid, loss
-
-    def _set(self, centers: np.ndarray, column: np.ndarray | None) -> None:
-        self.cluster_centers_ = centers
-        stored = centers if column is None else np.empty((0, centers.shape[1]))
-        self.model_ = Leaves(stored, np.arange(len(centers), dtype=np.int32), column)
+        return medoid, loss, n_iter

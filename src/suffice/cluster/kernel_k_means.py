@@ -13,17 +13,17 @@ import numpy as np
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..core.partitions import Partitions
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
 from ..fitting.landmarks import Features, Landmarks
-from ..inputs import in_blocks, open_rows, source_of
+from ..inputs import in_blocks
 from ..statistics import describe
 from .base import must_have_enough
-from .clusterer import Clusterer
+from .clusterer import Clusterer, Clusters
 from .k_means import Centers, ClusterSums, lloyd, warn_of_fewer
 from .k_medoids import Pairs, drawn_by, spread_out
 
@@ -198,25 +198,7 @@ class KernelKMeans(Clusterer, KernelEstimator, Iterative):
     def _gamma(self) -> float:
         return 1.0 / self.n_features_in_ if self.gamma is None else self.gamma
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        source = source_of(X)
-        data = open_rows(self, source, None, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         features: Any
         if self.landmarks is not None:
             must_have_enough(data.fold(describe).rows, self.n_clusters)  # before landmarks warn of few rows
@@ -246,15 +228,7 @@ class KernelKMeans(Clusterer, KernelEstimator, Iterative):
             as_model=lambda centers: KernelCenters(landmarks, centers),
             in_order=self.landmarks is None,
         )
-        found = lloyd(starts, features, tol, self.max_iter, watch)
-        model, trace = KernelCenters(landmarks, found.model), -np.array(found.trace)
-        self._publish(found.replace(model=model), trace_=trace)
-        s = features.fold(Centers.summarize, found.model)
-        self.inertia_ = s.inertia
+        progress = lloyd(starts, features, tol, self.max_iter, watch)
+        s = features.fold(Centers.summarize, progress.model)
         warn_of_fewer(int(np.count_nonzero(s.weight)), self.n_clusters, "n_clusters")
-        if source.in_memory:
-            self.labels_ = self.predict(X)
-        return self
-
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {}
+        return Clusters.after(progress, model=KernelCenters(landmarks, progress.model), inertia_=s.inertia)

@@ -16,7 +16,6 @@ import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows, dense
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -24,8 +23,9 @@ from ..core.randomness import Purpose, generator
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting.seeding import NOBODY, SEEDINGS, draw
-from ..inputs import in_blocks, open_rows, source_of
+from ..inputs import in_blocks
 from ..statistics import describe
+from .clusterer import Clusterer
 from .k_means import Centers, KMeans
 
 # Numbers of a sample for the initialization, which is dense.
@@ -42,6 +42,8 @@ class Steps(Progress):
     average: float = np.inf  # of the inertia of a row
     least: float = np.inf
     without: int = 0  # steps since the average was least
+    size: int = 0  # of a batch
+    rows: int = 0  # of a pass
 
 
 def moved(model: Centers, total: Any, s: Any) -> tuple[Centers, np.ndarray]:
@@ -210,39 +212,21 @@ default='k-means++'
     def _guarantee(self) -> Guarantee:
         return Guarantee("approximate")
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows, in batches.
-
-        Parameters
-        ----------
-        X : array, CSR, table, Parquet scan or distributed data set
-            The rows. To name the column of weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        source = source_of(X)
-        data = open_rows(self, source, None, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         tol, n = self._tolerance(data, self.n_clusters), int(data.fold(describe).rows)
         size = min(self.batch_size, n)
         n_steps = max(1, self.max_iter * n // size)
         random = check_random_state(self.random_state)
-        start = self._first(X, data, n, random)
+        start = self._first(data, n, random)
         seed = int(random.randint(np.iinfo(np.int32).max))
         batches = _shuffled(data, size, seed)
 
         def step(state: Steps) -> Steps:
-            return self._advance(state, next(batches), size, n, tol, seed)
+            return self._advance(state, next(batches), tol, seed)
 
         def report(state: Steps) -> None:
             print(
-                f"Minibatch step {state.n_iter}/{n_steps}: mean batch inertia: {state.trace[-1]}, "
+                f"Minibatch step {state.n_iter}/{n_steps}: mean batch inertia: {-state.trace[-1]}, "
                 f"ewa inertia: {state.average}"
             )
             if state.converged:
@@ -251,14 +235,24 @@ default='k-means++'
                 print(f"Converged ({why}) at step {state.n_iter}/{n_steps}")
 
         watch = Watch(self, None, data, report=report if self.verbose else None).limited(n_steps)
-        state = watch.loop(step, Steps(start, total=np.zeros(self.n_clusters)))
-        self._publish(state)
-        self._keep(state, state.n_iter)
-        self.n_iter_ = int(np.ceil(state.n_iter * size / n))
-        self.inertia_ = state.average * n
+        return watch.loop(step, Steps(start, total=np.zeros(self.n_clusters), size=size, rows=n))
+
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        assert isinstance(progress, Steps)
+        fitted = {
+            **super()._fitted(progress),
+            "n_steps_": progress.n_iter,
+            "_counts": progress.total,
+            "_n_since_last_reassign": progress.since,
+        }
+        if progress.n_iter:  # zero after `partial_fit`
+            fitted["n_iter_"] = int(np.ceil(progress.n_iter * progress.size / progress.rows))
+            fitted["inertia_"] = progress.average * progress.rows
+        return fitted
+
+    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
         if self.compute_labels:
-            self._label(source, X, data, sample_weight)
-        return self
+            super()._label(X, data, sample_weight)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Move the centres by one batch: all rows of X.
@@ -276,13 +270,13 @@ default='k-means++'
         -------
         self
         """
-        source, first = source_of(X), not hasattr(self, "model_")
-        data = open_rows(self, source, None, sample_weight, reset=first)
+        first = not hasattr(self, "model_")
+        data = self._opened(X, None, sample_weight, reset=first)
         random, n = check_random_state(self.random_state), int(data.fold(describe).rows)
         if first:
             if n < self.n_clusters:
                 raise ValueError(f"n_samples={n} should be >= n_clusters={self.n_clusters}.")
-            start, total = self._first(X, data, n, random), np.zeros(self.n_clusters)
+            start, total = self._first(data, n, random), np.zeros(self.n_clusters)
             since = steps = 0
         else:
             start, total = self.model_, np.asarray(self._counts)
@@ -295,16 +289,16 @@ default='k-means++'
             rows = data.fold(draw, min(n, 2 * self.n_clusters), seed, steps, NOBODY).row
             model, total = reassigned(model, total, self.reassignment_ratio, rows)
             since = 0
-        self._keep(Steps(model, statistics=s, total=total, since=since), steps + 1)
-        self._publish(Progress(model, statistics=s), inertia_=s.inertia)
-        if self.compute_labels and source.in_memory:
-            self.labels_ = self.predict(X)
+        state = Steps(model, statistics=s, total=total, since=since)
+        self._publish(state, inertia_=s.inertia, n_steps_=steps + 1)
+        if self.compute_labels:
+            Clusterer._label(self, X, data, sample_weight)
         return self
 
     def _unconverged(self, progress: Progress) -> str:
         return ""  # all passes were made
 
-    def _first(self, X: Any, data: Partitions, n: int, random: np.random.RandomState) -> Centers:
+    def _first(self, data: Partitions, n: int, random: np.random.RandomState) -> Centers:
         """The initial centres: the best of several, for a sample of the rows."""
         K = self.n_clusters
         size = 3 * self.batch_size if self.init_size is None else self.init_size
@@ -324,12 +318,12 @@ default='k-means++'
         if np.count_nonzero(rows) < SPARSE * rows.size:
             rows = sp.csr_array(rows)
         home = in_blocks(Rows(rows))
-        starts = self._starts(X, home)
+        starts = self._starts(home)
         self._n_init = len(starts)
         return min(starts, key=lambda start: home.fold(Centers.summarize, start).inertia)
 
-    def _advance(self, state: Steps, rows: Any, size: int, n: int, tol: float, seed: int) -> Steps:
-        """One batch."""
+    def _advance(self, state: Steps, rows: Any, tol: float, seed: int) -> Steps:
+        """The state after a batch."""
         s = state.model.summarize(rows)
         model, total = moved(state.model, state.total, s)
         since = state.since + len(rows)
@@ -342,15 +336,20 @@ default='k-means++'
         inertia = s.inertia / s.weight.sum()
         average, least, without = state.average, state.least, state.without
         if state.n_iter:  # the first batch is that of the initialization
-            share = min(1.0, 2.0 * size / (n + 1.0))
+            share = min(1.0, 2.0 * state.size / (state.rows + 1.0))
             average = inertia if np.isinf(average) else (1.0 - share) * average + share * inertia
             least, without = (average, 0) if average < least else (least, without + 1)
         shift = ((model.center - state.model.center) ** 2).sum()
         stops = state.n_iter and tol > 0 and shift <= tol
         stops = stops or (self.max_no_improvement is not None and without >= self.max_no_improvement)
-        trace = (*state.trace, inertia)
-        return Steps(model, trace, s, "tolerance" if stops else "", total, since, average, least, without)
-
-    def _keep(self, state: Steps, n_steps: int) -> None:
-        """What `partial_fit` continues from."""
-        self.n_steps_, self._counts, self._n_since_last_reassign = n_steps, state.total, state.since
+        return state.replace(
+            model=model,
+            trace=(*state.trace, -inertia),
+            statistics=s,
+            stopped_because="tolerance" if stops else "",
+            total=total,
+            since=since,
+            average=average,
+            least=least,
+            without=without,
+        )

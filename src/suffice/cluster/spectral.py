@@ -18,10 +18,9 @@ from scipy.sparse.linalg import eigsh
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows, dense
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
-from ..core.loop import Watch, one_task
+from ..core.loop import Progress, Watch
 from ..core.model import Model, Predictor
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
@@ -39,11 +38,11 @@ from ..estimator.parameters import (
 )
 from ..fitting.landmarks import Features
 from ..fitting.nearest import squared_distances
-from ..inputs import in_blocks, source_of
+from ..inputs import in_blocks
 from ..kernels import Kernel, as_kernel
 from ..statistics.nearest import search
-from .base import must_have_enough, opened, spread_rows, symmetric
-from .clusterer import Clusterer
+from .base import must_be_square, must_have_enough, n_rows, spread_rows, symmetric
+from .clusterer import Clusterer, Clusters
 from .k_centroids import directions
 from .k_means import Centers, lloyd, printed, warn_of_fewer
 from .kernel_k_means import feature_starts
@@ -246,6 +245,14 @@ def discretize(Y: np.ndarray, rng: np.random.Generator, max_iter: int = 30) -> n
     return labels
 
 
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Cuts(Clusters):
+    """A fit with all pairs of rows: the eigenvalues, and the bound of the criterion that they give."""
+
+    eigenvalues_: Annotated[np.ndarray, "(C,)"]
+    bound_: float
+
+
 class SpectralClustering(Clusterer):
     """Spectral clustering: k-means on eigenvectors of a graph of the rows, by four criteria.
 
@@ -432,37 +439,13 @@ class SpectralClustering(Clusterer):
     def _guarantee(self) -> Guarantee:
         return Guarantee() if self.affinity == "landmarks" else Guarantee("order", gathers=True)
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            source = source_of(X)
-            data, _ = opened(self, source, sample_weight)
-            if self.affinity == "landmarks":
-                self._fit_landmarks(data)
-                if source.in_memory:
-                    self.labels_ = self.predict(X)
-            else:
-                self._fit_rows(data)
-        return self
+    def _solve(self, data: Partitions) -> Progress:
+        n_rows(self, data)
+        return self._of_landmarks(data) if self.affinity == "landmarks" else self._of_rows(data)
 
     # --- all pairs of rows --------------------------------------------------------------------------------
 
-    def _fit_rows(self, data: Partitions) -> None:
+    def _of_rows(self, data: Partitions) -> Progress:
         block = data.gather(INSTEAD)
         present = np.flatnonzero(block.weight > 0)
         must_have_enough(float(len(present)), self.n_clusters)
@@ -479,22 +462,21 @@ class SpectralClustering(Clusterer):
         embedding = GraphEmbedding(
             points, column, weight, degree, vectors, values, self.criterion, kernel, near, graph
         )
-        self.eigenvalues_ = values
-        self.bound_ = bound(values, self.criterion)
-        Y = directions(vectors)
-        labels, centers = self._labels(Y, weight, X[present])
-        self.model_ = SpectralModel(embedding, centers)
-        self.labels_ = np.empty(len(block), np.int32)
-        self.labels_[present] = labels
-        warn_of_fewer(len(np.unique(labels)), self.n_clusters, "n_clusters")
+        label, centers = self._labels(directions(vectors), weight, X[present])
+        model = SpectralModel(embedding, centers)
+        labels = np.empty(len(block), np.int32)
+        labels[present] = label
+        warn_of_fewer(len(np.unique(label)), self.n_clusters, "n_clusters")
         rest = np.flatnonzero(block.weight == 0)
         if len(rest):
-            self.labels_[rest] = self.model_.nearest(X[rest])[0]
+            labels[rest] = model.nearest(X[rest])[0]
+        limit = bound(values, self.criterion)
+        return Cuts(model=model, labels_=labels, eigenvalues_=values, bound_=limit)
 
     def _affinities(self, X: Any, present: np.ndarray) -> tuple[Kernel | None, Any]:
         N = len(present)
-        if self._precomputed and X.shape[0] != X.shape[1]:
-            raise ValueError(f"Affinity matrix should be square, got matrix of shape {X.shape}.")
+        if self._precomputed:
+            must_be_square(X, "Affinity matrix")
         if self.affinity == "precomputed":
             A = X[present][:, present]
             return None, symmetric(A, "Affinity matrix", directed=sp.issparse(A))
@@ -567,7 +549,7 @@ class SpectralClustering(Clusterer):
 
     # --- landmarks ----------------------------------------------------------------------------------------
 
-    def _fit_landmarks(self, data: Partitions) -> None:
+    def _of_landmarks(self, data: Partitions) -> Progress:
         if self.criterion == "ratio-cut" or self.assign_labels != "kmeans":
             raise ValueError(
                 f"affinity='landmarks' does not work with criterion={self.criterion!r} and assign_labels="
@@ -587,8 +569,8 @@ class SpectralClustering(Clusterer):
         best = self._k_means(in_blocks(Rows(places, None, nearest.weight)), places, points)
         rows: Any = Features(data, embedding)  # type: ignore[arg-type]
         found = lloyd((best,), rows, PLACES_TOL, 300)
-        self.model_ = SpectralModel(embedding, found.model)
         warn_of_fewer(int(np.count_nonzero(found.statistics.weight)), self.n_clusters, "n_clusters")
+        return Progress(SpectralModel(embedding, found.model))
 
     def _with_rows(self, data: Partitions, points: np.ndarray) -> np.ndarray:
         """Landmarks that are the nearest of enough rows. Those of a few outliers would be clusters."""

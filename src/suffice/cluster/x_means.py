@@ -5,18 +5,18 @@ Pelleg and Moore, "X-means: extending k-means with efficient estimation of the n
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from dataclasses import dataclass
+from typing import Any, ClassVar
 
 import numpy as np
 from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
-from ..core.callbacks import with_callbacks
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.seeding import SEEDINGS
-from ..inputs import open_rows, source_of
+from .clusterer import Clusters
 from .k_means import Centers, ClusterSums, NearestCenters, all_centers, lloyd
 from .parts import by_label
 
@@ -52,6 +52,13 @@ def spurious_gain(N: float, D: int, K: int) -> float:
         return 0.0
     sphere = np.exp(2.0 / D * gammaln(0.5 * D + 1.0)) / ((D + 2.0) * np.pi)
     return N * float(0.5 * D * np.log(1.0 / (12.0 * sphere))) + 2.0 * float(np.sqrt(N * D))
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Rounds(Clusters):
+    """A fit by rounds of splits, with the BIC of the clusters."""
+
+    bic_: float
 
 
 class XMeans(NearestCenters):
@@ -163,43 +170,23 @@ class XMeans(NearestCenters):
         tags.input_tags.sparse = False
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            source = source_of(X)
-            data = open_rows(self, source, None, sample_weight)
-            tol = self._tolerance(data, self.min_clusters)
-            self.n_iter_ = 0
-            self._set(self._grown(data, tol), data)
-            if source.in_memory:
-                self.labels_ = self.predict(X)
-        return self
-
-    def _set(self, model: Centers, data: Partitions) -> None:
+    def _solve(self, data: Partitions) -> Progress:
+        model, rounds = self._grown(data, self._tolerance(data, self.min_clusters))
         s: ClusterSums = data.fold(Centers.summarize, model)
+        bic = spherical_bic(s.inertia, s.weight, model.center.shape[1])
         present = s.weight > 0
-        self.model_ = model.replace(center=model.center[present])
-        self.statistics_ = s.replace(weight=s.weight[present], offset=s.offset[present])
-        self.cluster_centers_, self.inertia_ = self.model_.center, s.inertia
-        self.n_clusters_ = len(self.cluster_centers_)
-        self.bic_ = spherical_bic(s.inertia, s.weight, model.center.shape[1])
+        s = s.replace(weight=s.weight[present], offset=s.offset[present])
+        return Rounds(
+            model=model.replace(center=model.center[present]),
+            statistics=s,
+            n_clusters_=len(s.weight),
+            inertia_=s.inertia,
+            n_iter_=rounds,
+            bic_=bic,
+        )
 
-    def _grown(self, data: Partitions, tol: float) -> Centers:
+    def _grown(self, data: Partitions, tol: float) -> tuple[Centers, int]:
+        """The centres after the last split, and the number of rounds."""
         random = check_random_state(self.random_state)
 
         def seeds() -> np.ndarray:
@@ -223,13 +210,14 @@ class XMeans(NearestCenters):
             return one.center
 
         model = all_centers(data, [self.min_clusters], self, tol, seeds())[0][0]
+        rounds = 0
         while True:
-            self.n_iter_ += 1
+            rounds += 1
             centers: list[np.ndarray] = []
             part = by_label(data, model)
             for k in range(len(model.center)):
                 spare = self.max_clusters - len(model.center) - sum(len(c) - 1 for c in centers)
                 centers.append(split(part(k), k, spare + 1))
             if all(len(part) == 1 for part in centers):
-                return model
+                return model, rounds
             model = lloyd((Centers(np.concatenate(centers)),), data, tol, self.max_iter).model

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -26,6 +26,11 @@ class Progress(Value):
     trace: tuple[float, ...] = ()  # objective by iteration
     statistics: Any = None  # of the last iteration
     stopped_because: str = ""  # "" while it goes on
+
+    @classmethod
+    def after(cls, progress: Progress, **fields: Any) -> Self:
+        """The state of another progress, with fields that it does not have, or that change."""
+        return cls(**{**{name: getattr(progress, name) for name in Progress.__dataclass_fields__}, **fields})
 
     @property
     def n_iter(self) -> int:

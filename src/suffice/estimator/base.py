@@ -62,7 +62,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     has_target: ClassVar[bool] = False  # whether `fit` reads targets
     takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
     iterates: ClassVar[bool] = False  # whether a fit makes many passes, so that it pays to cache the rows
-    reports_tasks: ClassVar[bool] = False  # whether a fit tells callbacks of its parts; else it is one task
+    reports_tasks: ClassVar[bool] = False  # whether a fit reports its tasks to callbacks; else it is one task
     # Fitted attributes and row-wise methods that are float32 if X is. Sums are float64 all the same.
     preserves_dtype: ClassVar[tuple[str, ...]] = ()
     # Parameters of which one fit serves all values, and which value that fit takes: see `_with_values`.
@@ -374,7 +374,7 @@ class Iterative(Estimator):
     converged_: bool
     stopped_because_: str
     iterates: ClassVar[bool] = True
-    reports_tasks: ClassVar[bool] = True
+    reports_tasks: ClassVar[bool] = True  # each iteration
 
     # What to do if max_iter is reached: the words of scikit-learn, where it warns too.
     max_iter_advice: ClassVar[str] = "Raise max_iter or tol, and look at trace_."

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -12,12 +13,12 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.neighbors._base import KNeighborsMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
-from ..core.loop import one_task
+from ..core.loop import Progress
+from ..core.partitions import Partitions
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, HasMethods, Interval, StrOptions
-from ..inputs import Check, open_rows, read_rows, source_of
+from ..inputs import Check, read_rows, source_of
 from ..statistics.nearest import Minkowski, Nearest, Pairwise, Queries, targets_of
 from .search import Contents, RowsElsewhere, StoredRows, contents
 
@@ -37,6 +38,15 @@ METRICS: dict[Any, float | None] = {
 OF_ALL_ROWS = {"mahalanobis": "VI", "seuclidean": "V"}
 # A tree leaves out most rows of few features only; few rows are compared faster than a tree is built.
 TREE_FEATURES, TREE_ROWS = 8, 2000
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Searchable(Progress):
+    """A fit by storing rows, with the classes of each target."""
+
+    rows: StoredRows | RowsElsewhere
+    classes: tuple[np.ndarray, ...]
+    n_samples_fit_: int
 
 
 class Neighbors(Estimator, KNeighborsMixin):
@@ -73,38 +83,34 @@ class Neighbors(Estimator, KNeighborsMixin):
         tags.input_tags.allow_nan = self.metric == "nan_euclidean"
         return tags
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Store the rows; those of a scan or a distributed data set stay where they are.
+    def _check_options(self) -> None:
+        self._distance()
+        powers = isinstance(self.metric, str) and METRICS.get(self.metric, 0.0) is None
+        if powers and "p" in (self.metric_params or {}):
+            warn("Parameter p is found in metric_params. The parameter p is ignored.", SyntaxWarning)
 
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,) or (n_samples, n_targets), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+        source = source_of(X)
+        self._flat_target = source.flat_target(y)
+        return super()._opened(source, y, sample_weight, reset)
 
-        Returns
-        -------
-        self
-        """
-        distance = self._distance()
-        with one_task(self):
-            source = source_of(X)
-            self._flat_target = source.flat_target(y)
-            data, kind = open_rows(self, source, y, sample_weight), Check.of(self).target
-            block = data.gather("") if data.in_memory else None
-            if self.metric == "precomputed":
-                _must_be_distances(block)
-            s = data.fold(contents, kind)
-            must_have_rows(s.copies)
-            self._set_classes(s)
-            self.model_, self.n_samples_fit_ = distance, s.copies
-            self.effective_metric_, self.effective_metric_params_ = self._named()
-            self._rows = RowsElsewhere(data) if block is None else self._stored(block)
-        return self
+    def _solve(self, data: Partitions) -> Progress:
+        """Store the rows; those of a scan or a distributed data set stay where they are."""
+        block = data.gather("") if data.in_memory else None
+        if self.metric == "precomputed":
+            _must_be_distances(block)
+        s = data.fold(contents, Check.of(self).target)
+        must_have_rows(s.copies)
+        distance, classes, rows = self._distance(), self._classes_among(s), RowsElsewhere(data)
+        if block is not None:
+            target, leaf_size = targets_of(block, classes), self._leaf_size(distance, block.X)
+            rows = StoredRows(block.X, target, block.weight, leaf_size)
+        return Searchable(model=distance, rows=rows, classes=classes, n_samples_fit_=s.copies)
+
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        assert isinstance(progress, Searchable)
+        metric, params = self._named(progress.model)
+        return {"_rows": progress.rows, "effective_metric_": metric, "effective_metric_params_": params}
 
     def _distance(self) -> Minkowski | Pairwise:
         """The distance."""
@@ -120,8 +126,6 @@ class Neighbors(Estimator, KNeighborsMixin):
                 "and 'w' with metric='minkowski'."
             )
         if p is None:
-            if "p" in params:
-                warn("Parameter p is found in metric_params. The parameter p is ignored.", SyntaxWarning)
             p = params.pop("p", self.p)
             if p is None:
                 raise ValueError(f"p is None, and metric={self.metric!r} needs it: pass p=2.")
@@ -166,21 +170,18 @@ class Neighbors(Estimator, KNeighborsMixin):
                 raise ValueError(f"metric={self.metric!r} needs metric_params={{{name!r}: ...}}.")
         return Pairwise(self.metric, params)
 
-    def _set_classes(self, s: Contents) -> None:
-        """Set the classes, if there are any."""
+    def _classes_among(self, s: Contents) -> tuple[np.ndarray, ...]:
+        """The classes of each target among the rows, if there are any."""
+        return ()
 
     @property
     def _classes(self) -> tuple[np.ndarray, ...]:
         """The classes of each target, if there are any."""
         return ()
 
-    def _stored(self, block: Any) -> StoredRows:
-        target = targets_of(block, self._classes)
-        return StoredRows(block.X, target, block.weight, self._leaf_size(block.X))
-
-    def _leaf_size(self, X: Any) -> int:
+    def _leaf_size(self, distance: Minkowski | Pairwise, X: Any) -> int:
         """The most rows of a leaf of the tree; zero for no tree."""
-        if isinstance(self.model_, Pairwise):
+        if isinstance(distance, Pairwise):
             if sp.issparse(X):
                 _must_be_of_sparse_rows(self.metric)
             return 0
@@ -193,11 +194,11 @@ class Neighbors(Estimator, KNeighborsMixin):
         use_tree = self.algorithm.endswith("_tree") or (self.algorithm == "auto" and few)
         return int(self.leaf_size) if use_tree else 0
 
-    def _named(self) -> tuple[Any, dict[str, Any]]:
+    def _named(self, distance: Minkowski | Pairwise) -> tuple[Any, dict[str, Any]]:
         """The metric as scikit-learn names it, and its parameters."""
-        if isinstance(self.model_, Pairwise):
-            return self.metric, self.model_.params
-        p = self.model_.p
+        if isinstance(distance, Pairwise):
+            return self.metric, distance.params
+        p = distance.p
         if METRICS[self.metric] is not None or (self.metric == "p" and p == 2.0):
             return self.metric, {}
         names = {1.0: "manhattan", 2.0: "euclidean", np.inf: "chebyshev"}

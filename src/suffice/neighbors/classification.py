@@ -8,10 +8,12 @@ import numpy as np
 from sklearn.exceptions import DataConversionWarning
 
 from ..core.callers import warn
+from ..core.loop import Progress
+from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..estimator.answers import row_wise
 from ..estimator.scores import Classifier
-from .base import LeaveOneOut, Voters
+from .base import LeaveOneOut, Searchable, Voters
 from .search import Contents
 
 
@@ -132,16 +134,23 @@ class KNeighborsClassifier(LeaveOneOut, Classifier, Voters):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _set_classes(self, s: Contents) -> None:
-        classes = s.target[0].values
-        self.outputs_2d_ = len(classes) > 1
+    def _classes_among(self, s: Contents) -> tuple[np.ndarray, ...]:
+        return tuple(s.target[0].values)
+
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        assert isinstance(progress, Searchable)
+        classes = progress.classes
+        several = len(classes) > 1
+        named = list(classes) if several else classes[0]
+        return {**super()._fitted(progress), "outputs_2d_": several, "classes_": named}
+
+    def _finish(self, progress: Progress, data: Partitions) -> None:
         if not (self._flat_target or self.outputs_2d_):
             warn(
                 "A column-vector y was passed when a 1d array was expected. Please change the shape of y to "
                 "(n_samples,), for example using ravel().",
                 DataConversionWarning,
             )
-        self.classes_ = list(classes) if self.outputs_2d_ else classes[0]
 
     @property
     def _classes(self) -> tuple[np.ndarray, ...]:

@@ -6,14 +6,12 @@ Liu, Gao, Liu, Zhang, Ma, He and Li, "BrowseRank: letting web users vote for pag
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress
 from ..estimator.parameters import Numbers
-from .links import read_graph
 from .page_rank import Walks, weights_of
 
 
@@ -117,24 +115,8 @@ class BrowseRank(Walks):
         self.max_iter = max_iter
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Compute the scores of the pages.
-
-        Parameters
-        ----------
-        X : pair of arrays, table, sparse matrix or graph
-            The steps from page to page, as the links of `PageRank.fit`. Weights of repeated steps add up.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Number of times that each step was taken, if `X` is a pair of arrays.
-
-        Returns
-        -------
-        self
-        """
-        return self._rank(read_graph(*self._open(X, sample_weight)), self.restart)
+    def _solve(self, data: Any) -> Progress:
+        return self._walk(data, self.restart)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         visits = progress.model.score
@@ -151,4 +133,4 @@ class BrowseRank(Walks):
                 raise ValueError(
                     "staying is zero for every page that is visited, expected a positive time for some."
                 )
-        return {"scores_": time / np.sum(time), "visits_": visits}
+        return {**super()._fitted(progress), "scores_": time / np.sum(time), "visits_": visits}

@@ -59,3 +59,4 @@ class Walk(Progress):
 
     change: float = FARTHEST
     rate: float = 1.0  # by which factor that was less than before
+    candidates_: Annotated[np.ndarray | None, "(C,)"] = None  # ids of nodes, of `TrustRank`

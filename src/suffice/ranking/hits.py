@@ -11,12 +11,11 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
-from ..inputs import in_memory, open_edges
-from .links import Graph, Links, read_graph, turned
+from ..inputs import in_memory
+from .links import Graph, Links, turned
 from .page_rank import FARTHEST, LinkMass, OfLinks, along, error_within
 
 
@@ -124,27 +123,8 @@ class HITS(OfLinks):
         self.max_iter = max_iter
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Compute the scores of the nodes of a graph.
-
-        Parameters
-        ----------
-        X : pair of arrays, table, sparse matrix or graph
-            The links, as in `PageRank.fit`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-link weights, if `X` is a pair of arrays. A weight of 2 is equivalent to repeating the link; 0
-            drops it.
-
-        Returns
-        -------
-        self
-        """
-        return self._score(read_graph(*open_edges(self, X, sample_weight)))
-
-    def _score(self, graph: Graph) -> Self:
+    def _solve(self, data: Any) -> Progress:
+        graph: Graph = data
         n = len(graph)
         if not len(graph.links.source):
             raise ValueError(
@@ -152,7 +132,6 @@ class HITS(OfLinks):
                 f"pass at least one link."
             )
         there, back = (in_memory(links) for links in (graph.links, turned(graph.links, n)))
-        self.nodes_ = graph.nodes
 
         def step(turns: Turns) -> Turns:
             authorities = turns.model.estimate(there.fold(Hubs.summarize, turns.model))
@@ -167,12 +146,12 @@ class HITS(OfLinks):
 
         equal = np.full(n, 1.0 / n)
         watch = Watch(self, self.checkpoint, there, self.max_iter)
-        turns = watch.loop(step, Turns(Hubs(equal, equal)))
-        self.residual_ = turns.change
-        return self._publish(turns)
+        return watch.loop(step, Turns(Hubs(equal, equal)))
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        return {"hubs_": progress.model.hub, "authorities_": progress.model.authority}
+        assert isinstance(progress, Turns)
+        model = progress.model
+        return {"hubs_": model.hub, "authorities_": model.authority, "residual_": progress.change}
 
     def rank(self, n: int | None = None) -> np.ndarray:
         """Ids of the nodes by decreasing authority score; the first n, if given."""

@@ -16,7 +16,6 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, bicgstab, splu
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -100,6 +99,33 @@ class OfLinks(Iterative):
         tags.input_tags.string = True
         return tags
 
+    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Compute the scores of the nodes of a graph.
+
+        Parameters
+        ----------
+        X : pair of arrays, table, sparse matrix or graph
+            The links: a pair of arrays ``(source, target)`` of ids, which are integers or strings; a table
+            described by `suffice.edges`; a sparse matrix whose entry (i, j) is the weight of the link from i
+            to j; or a networkx graph. Weights of repeated links add up.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-link weights, if `X` is a pair of arrays. A weight of 2 is equivalent to repeating the link; 0
+            drops it.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_to(X, None, sample_weight)
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+        """The graph of the links."""
+        graph = read_graph(*open_edges(self, X, sample_weight))
+        self.nodes_ = graph.nodes
+        return graph
+
 
 class Walks(OfLinks):
     """Base class of random surfer scores: the iterations."""
@@ -119,15 +145,15 @@ class Walks(OfLinks):
         "checkpoint": CHECKPOINT,
     }
 
-    def _open(self, X: Any, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
-        return open_edges(self, X, sample_weight)
-
-    def _rank(self, graph: Graph, restart: Any, start: Any = None, algorithm: str = "iterative") -> Self:
-        self.nodes_ = graph.nodes
-        watch = Watch(self, self.checkpoint, in_memory(graph.links), self.max_iter)
-        return self._end(self._walk(graph, restart, start, algorithm, watch))
-
-    def _walk(self, graph: Graph, restart: Any, start: Any, algorithm: str, watch: Watch) -> Walk:
+    def _walk(
+        self,
+        graph: Graph,
+        restart: Any,
+        start: Any = None,
+        algorithm: str = "iterative",
+        watch: Watch | None = None,
+    ) -> Walk:
+        """The walk from the start; by default with the callbacks and the checkpoint of the fit."""
         model = self._surfer(graph, restart, start).replace(power=algorithm == "power")
         if self.damping == 1.0:
             if algorithm == "algebraic":
@@ -136,6 +162,7 @@ class Walks(OfLinks):
                 )
             must_converge(graph, model)
         data = in_memory(graph.links)
+        watch = watch or Watch(self, self.checkpoint, data, self.max_iter)
         jump = self._solver(data, graph, model) if algorithm == "algebraic" else None
 
         def step(walk: Walk) -> Walk:
@@ -146,10 +173,6 @@ class Walks(OfLinks):
             return self._bounded(walk, new, s, change)
 
         return watch.loop(step, Walk(model))
-
-    def _end(self, walk: Walk) -> Self:
-        self.residual_, self.error_bound_ = walk.change, walk.trace[-1]
-        return self._publish(walk)
 
     def _bounded(self, walk: Walk, model: Surfer, s: Any, change: float) -> Walk:
         """The next state, with its error bound."""
@@ -201,9 +224,14 @@ class Walks(OfLinks):
         return krylov
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
+        assert isinstance(progress, Walk)
         return {
-            "scores_": getattr(progress.model, "score", progress.model)
-        }  # in shards, the scores are the model
+            "scores_": getattr(
+                progress.model, "score", progress.model
+            ),  # in shards, the scores are the model
+            "residual_": progress.change,
+            "error_bound_": progress.trace[-1],
+        }
 
     def rank(self, n: int | None = None) -> np.ndarray:
         """Ids of the nodes by decreasing score; the first n, if given."""
@@ -332,31 +360,20 @@ class PageRank(Walks):
         self.max_iter = max_iter
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Compute the scores of the nodes of a graph.
-
-        Parameters
-        ----------
-        X : pair of arrays, table, sparse matrix or graph
-            The links: a pair of arrays ``(source, target)`` of ids, which are integers or strings; a table
-            described by `suffice.edges`; a sparse matrix whose entry (i, j) is the weight of the link from i
-            to j; or a networkx graph. Weights of repeated links add up.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-link weights, if `X` is a pair of arrays. A weight of 2 is equivalent to repeating the link; 0
-            drops it.
-
-        Returns
-        -------
-        self
-        """
-        data, nodes = self._open(X, sample_weight)
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+        """The graph of the links, or the links with the numbers of their nodes if the graph is too large."""
+        data, nodes = open_edges(self, X, sample_weight)
         numbered = number_nodes(data, nodes)
         if nodes is None and is_too_large(*numbered):
-            return self._end(rank_in_shards(self, data, *numbered))
-        return self._rank(read_graph(data, nodes, numbered), self.restart, self.start, self.algorithm)
+            return data, *numbered
+        graph = read_graph(data, nodes, numbered)
+        self.nodes_ = graph.nodes
+        return graph
+
+    def _solve(self, data: Any) -> Progress:
+        if isinstance(data, Graph):
+            return self._walk(data, self.restart, self.start, self.algorithm)
+        return rank_in_shards(self, *data)
 
 
 def weights_of(values: Any, nodes: np.ndarray, name: str) -> np.ndarray:

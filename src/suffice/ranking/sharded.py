@@ -130,8 +130,8 @@ def _changed(x: Shards, known: Shards, shard: Shard) -> np.ndarray:
     return np.array([np.abs(shard.values - x.take(shard.keys)).sum(), shard.values[stranded].sum()])
 
 
-def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Extent) -> Any:
-    """Fit a PageRank whose scores stay in shards."""
+def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Extent) -> Walk:
+    """The fit of a PageRank whose scores stay in shards."""
     if numbering.ids is not None:
         raise MemoryError(
             f"{numbering.count} nodes and {extent.count} links do not fit in the memory of this "
@@ -161,10 +161,9 @@ def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Exte
         change, lost = new.fold(_changed, walk.model, known).tolist()
         return estimator._bounded(walk, new, None, change)
 
-    walk = Watch(estimator, None, None, estimator.max_iter).loop(step, Walk(x))
     estimator.nodes_ = range(numbering.low, numbering.low + numbering.count)
     estimator._known = known
-    return walk
+    return Watch(estimator, None, None, estimator.max_iter).loop(step, Walk(x))
 
 
 @dataclass(frozen=True, eq=False)

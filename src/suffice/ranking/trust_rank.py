@@ -6,14 +6,13 @@ Gyöngyi, Garcia-Molina and Pedersen, "Combating web spam with TrustRank", 2004.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.callbacks import with_callbacks
-from ..core.loop import Watch
+from ..core.loop import Progress, Watch
 from ..estimator.parameters import AT_LEAST_1
-from .links import read_graph, turned_graph
+from .links import turned_graph
 from .page_rank import Walks
 
 
@@ -115,35 +114,17 @@ class TrustRank(Walks):
         self.max_iter = max_iter
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Compute the trust of the nodes of a graph.
-
-        Parameters
-        ----------
-        X : pair of arrays, table, sparse matrix or graph
-            The links, as in `PageRank.fit`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-link weights, if `X` is a pair of arrays. A weight of 2 is equivalent to repeating the link; 0
-            drops it.
-
-        Returns
-        -------
-        self
-        """
-        graph = read_graph(*self._open(X, sample_weight))
-        trusted = self.seeds
+    def _solve(self, data: Any) -> Progress:
+        trusted, candidates = self.seeds, None
         if trusted is None or callable(trusted):
             back = Watch(max_iter=self.max_iter)
-            reach = self._walk(turned_graph(graph), None, None, "iterative", back).model.score
-            self.candidates_ = graph.nodes[np.argsort(-reach, kind="stable")[: self.n_candidates]]
-            trusted = self.candidates_ if trusted is None else trusted(self.candidates_)
+            reach = self._walk(turned_graph(data), None, watch=back).model.score
+            candidates = data.nodes[np.argsort(-reach, kind="stable")[: self.n_candidates]]
+            trusted = candidates if trusted is None else trusted(candidates)
         if isinstance(trusted, str):
             raise TypeError(f"seeds={trusted!r} is a single id: pass a list, seeds=[{trusted!r}].")
         if not isinstance(trusted, Mapping):
             trusted = dict.fromkeys(np.asarray(trusted, dtype=object).tolist(), 1.0)
         if not trusted:
             raise ValueError("seeds is empty: there are no seeds, expected at least one trusted node.")
-        return self._rank(graph, trusted)
+        return self._walk(data, trusted).replace(candidates_=candidates)

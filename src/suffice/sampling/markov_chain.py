@@ -16,10 +16,10 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
-from ..core.loop import Progress, one_task
+from ..core.loop import Progress
 from ..core.model import Model
+from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -306,7 +306,6 @@ class MarkovChain(DensityMixin, Estimator):
         counts = TransitionCounts(first, P)
         return self._publish(Progress(Chain(names, first, P / rows[:, None]), statistics=counts))
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
         """Count in two passes: the distinct states, then the transitions.
 
@@ -326,23 +325,28 @@ class MarkovChain(DensityMixin, Estimator):
         -------
         self
         """
-        with one_task(self):
-            data = open_sequences(self, _columns(X), None, groups, sample_weight)
-            states = data.fold(_states, self.order).rows
-            S = len(states)
-            if not S:
-                raise ValueError(
-                    f"There are no states: no sequence has the {self.order} steps that order={self.order} "
-                    "needs."
-                )
-            afford(
-                S * S,
-                f"the transitions of {S} states",
-                "use fewer, or suffice.ranking.transition_matrix, which is sparse.",
+        return self._fit_to((X, groups), None, sample_weight)
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+        """The sequences, checked. `X` is the pair of the `X` and the `groups` of `fit`."""
+        steps, groups = X
+        return open_sequences(self, _columns(steps), None, groups, sample_weight, reset=reset)
+
+    def _solve(self, data: Partitions) -> Progress:
+        states = data.fold(_states, self.order).rows
+        S = len(states)
+        if not S:
+            raise ValueError(
+                f"There are no states: no sequence has the {self.order} steps that order={self.order} needs."
             )
-            chain = Chain(states, np.full(S, 1.0 / S), np.full((S, S), 1.0 / S), int(self.order))
-            s = data.fold(Chain.summarize, chain)
-            return self._publish(Progress(chain.estimate(s), statistics=s))
+        afford(
+            S * S,
+            f"the transitions of {S} states",
+            "use fewer, or suffice.ranking.transition_matrix, which is sparse.",
+        )
+        chain = Chain(states, np.full(S, 1.0 / S), np.full((S, S), 1.0 / S), int(self.order))
+        s = data.fold(Chain.summarize, chain)
+        return Progress(chain.estimate(s), statistics=s)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model: Chain = progress.model
@@ -365,7 +369,7 @@ class MarkovChain(DensityMixin, Estimator):
     def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
         """Mean log-probability per step."""
         check_is_fitted(self)
-        data = open_sequences(self, _columns(X), None, groups, sample_weight, reset=False)
+        data = self._opened((X, groups), None, sample_weight, reset=False)
         total, weight = data.fold(_log_probability, self.model_)
         return float(total / weight)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import ClassifierMixin
@@ -11,6 +11,7 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences
+from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.scores import check_label_types, check_some_weight
@@ -29,6 +30,11 @@ class SequenceEstimator(Iterative):
     __metadata_request__predict_proba: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__predict_log_proba: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"groups": True}
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+        """The sequences to fit, checked. `X` is the pair of the `X` and the `groups` of `fit`."""
+        steps, groups = X
+        return open_sequences(self, steps, y, groups, sample_weight, reset=reset, block_rows=self._block_rows)
 
     def _of_steps(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> Any:
         """A result for each step, in the shape of the input. `f` of a block of sequences returns one per
@@ -53,6 +59,32 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
         tags = super().__sklearn_tags__()
         tags.input_tags.sparse = True
         return tags
+
+    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+        """Fit to labelled sequences.
+
+        Parameters
+        ----------
+        X : array, CSR matrix, list of them, list of lists of dicts or of strings, table, Parquet scan or \
+distributed data set
+            Features of the steps. Each sequence may be a list of steps with named features, as CRFsuite takes
+            them: dicts of numbers, bools and strings, or lists of strings. The names become
+            `feature_names_in_`; features that were not seen in `fit` are ignored. To name the columns of
+            labels and weights in a table, see `suffice.sequences`.
+        y : array of shape (n_steps,) or list of arrays, optional
+            Labels of the steps. Leave out if a column of the table holds them.
+        groups : array of shape (n_steps,), optional
+            Sequence id of each step. The steps of a sequence must be contiguous. Without it, one 2-D array is
+            one sequence.
+        sample_weight : array, optional
+            Per-sequence weights: one per sequence, or one per step that is constant within each sequence. A
+            weight of 2 is equivalent to repeating the sequence; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        return self._fit_to((X, groups), y, sample_weight)
 
     def _labels(self, block: Sequences) -> np.ndarray:
         return self.classes_[self.model_.chains(block).best()[0]]

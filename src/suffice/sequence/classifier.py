@@ -17,9 +17,9 @@ from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
 from ..core.blocks import Sequences
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
 from ..core.model import Family, Model
+from ..core.partitions import Partitions
 from ..core.statistics import Parts
 from ..estimator.answers import row_wise
 from ..estimator.parameters import Numbers, check_parameters
@@ -27,7 +27,7 @@ from ..estimator.scores import check_label_types
 from ..families import Categorical, Mixtures, Product
 from ..families.mixture import GroupStatistics
 from ..fitting import em
-from ..inputs import Table, map_block, open_sequences, read_sequences
+from ..inputs import Table, map_block, read_sequences
 from ..inputs.arrays import are_sequences
 from ..inputs.conversions import explained
 from ..inputs.sequences import of_sequences, runs
@@ -159,7 +159,6 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
         """Fit the models of all classes. They share each pass over the data.
 
@@ -178,11 +177,13 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         -------
         self
         """
-        data = open_sequences(self, X, at_rows(X, y, groups), groups, sample_weight)
-        self.classes_ = classes_of(data)
+        return self._fit_to((X, groups), at_rows(X, y, groups), sample_weight)
+
+    def _solve(self, data: Partitions) -> Progress:
+        classes = classes_of(data)
         if data.fold(_labels_differ).any():
             raise ValueError("y differs within a sequence: SequenceClassifier takes one class per sequence.")
-        C = len(self.classes_)
+        C = len(classes)
         fixed_prior = None if self.class_prior is None else np.array(self.class_prior, dtype=np.float64)
         if fixed_prior is not None and fixed_prior.shape != (C,):
             raise ValueError(f"class_prior has shape {fixed_prior.shape}, expected {(C,)}.")
@@ -190,11 +191,11 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
             raise ValueError(f"class_prior must be non-negative and sum to one; got {fixed_prior.tolist()}.")
         template = HiddenMarkovModel(2) if self.estimator is None else self.estimator
         check_parameters(template)
-        by_class = [_starts(template, data.map(_of_class, c), self.n_features_in_) for c in self.classes_]
+        by_class = [_starts(template, data.map(_of_class, c), self.n_features_in_) for c in classes]
         starts = [_of_one_alphabet(members) for members in zip(*by_class, strict=True)]
         even = np.full(C, 1.0 / C)
         progress = em(
-            tuple(SequenceClasses(self.classes_, even, members, fixed_prior) for members in starts),
+            tuple(SequenceClasses(classes, even, members, fixed_prior) for members in starts),
             data,
             tol=template.tol,
             max_iter=template.max_iter,
@@ -205,8 +206,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
                 "Some sequences are impossible under the model of their class: raise alpha "
                 "or transition_prior of the estimator."
             )
-        self._publish(progress)
-        return self
+        return progress
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         return {"classes_": progress.model.classes, "class_prior_": progress.model.prior}

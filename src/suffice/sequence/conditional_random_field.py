@@ -8,13 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 
 from ..core.blocks import Sequences, power_of_two
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -39,7 +38,7 @@ from ..fitting import LossModel, Problem, Scaled, Solver, find_solver
 from ..fitting.landmarks import Features, Landmarks
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
-from ..inputs import in_blocks, open_sequences, read_sequences
+from ..inputs import in_blocks, read_sequences
 from ..kernels import Kernel, KernelColumns, Linear, as_kernel
 from ..statistics import Distinct, Objective, class_codes, class_weights, classes_of, distinct
 from .base import StepClassifier
@@ -391,38 +390,15 @@ class ConditionalRandomField(StepClassifier):
         self.warm_start = warm_start
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled sequences.
+    def _check_options(self) -> None:
+        self._kernel(find_solver(self.solver, SOLVERS, l1_ratio=self.l1_ratio))
 
-        Parameters
-        ----------
-        X : array, CSR matrix, list of them, list of lists of dicts or of strings, table, Parquet scan or \
-distributed data set
-            Features of the steps. Each sequence may be a list of steps with named features, as CRFsuite takes
-            them: dicts of numbers, bools and strings, or lists of strings. The names become
-            `feature_names_in_`; features that were not seen in `fit` are ignored. To name the columns of
-            labels and weights in a table, see `suffice.sequences`.
-        y : array of shape (n_steps,) or list of arrays, optional
-            Labels of the steps. Leave out if a column of the table holds them.
-        groups : array of shape (n_steps,), optional
-            Sequence id of each step. The steps of a sequence must be contiguous. Without it, one 2-D array is
-            one sequence.
-        sample_weight : array, optional
-            Per-sequence weights: one per sequence, or one per step that is constant within each sequence. A
-            weight of 2 is equivalent to repeating the sequence; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
+    def _solve(self, data: Partitions) -> Progress:
         solver = find_solver(self.solver, SOLVERS, l1_ratio=self.l1_ratio)
-        kernel = self._kernel(solver)
-        data = open_sequences(self, X, y, groups, sample_weight, block_rows=self._block_rows)
         classes = classes_of(data)
         # Labels are looked up once, not in every pass.
         coded = data.map(_coded, classes)
-        space, steps = self._features(kernel, coded, solver)
+        space, steps = self._features(self._kernel(solver), coded, solver)
         start = self._start(data, classes, space)
 
         def as_model(theta: np.ndarray) -> LinearChain:
@@ -436,8 +412,7 @@ distributed data set
         minimize = self._by_scaling if solver.scaling else self._by_sgd if solver.gathers else self._descend
         progress = minimize(solver, problem, self._scale(steps, start), watch)
         s = problem.statistics(progress.model)
-        self._publish(Progress(as_model(progress.model), progress.trace, s, progress.stopped_because))
-        return self
+        return Progress.after(progress, model=as_model(progress.model), statistics=s)
 
     # --- how it is fitted ---------------------------------------------------------------------------------
 

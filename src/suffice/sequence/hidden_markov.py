@@ -16,7 +16,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Sequences
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.model import Family, Model
@@ -39,7 +38,7 @@ from ..families import (
     SphericalGaussian,
 )
 from ..fitting import em
-from ..inputs import open_sequences, read_sequences
+from ..inputs import read_sequences
 from ..inputs.conversions import as_numbers
 from ..inputs.kinds import check_kinds
 from ..mixture.base import Division
@@ -407,7 +406,6 @@ default='gaussian'
         )
         return tags
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
         """Fit to sequences by Baum–Welch.
 
@@ -428,7 +426,10 @@ default='gaussian'
         -------
         self
         """
-        data, categories = self._with_states(open_sequences(self, X, y, groups, sample_weight))
+        return self._fit_to((X, groups), y, sample_weight)
+
+    def _solve(self, data: Partitions) -> Progress:
+        data, categories = self._with_states(data)
         progress = em(
             self._starts(data),
             data,
@@ -441,10 +442,11 @@ default='gaussian'
                 "Some sequences are impossible under the model: their probability is zero. Allow more "
                 "transitions, or raise alpha or transition_prior."
             )
-        self.n_updates_ = 1
         model, s = _named_categories(progress.model, categories), progress.statistics
-        self._publish(progress.replace(model=model, statistics=_named_categories(s, categories)))
-        return self
+        return progress.replace(model=model, statistics=_named_categories(s, categories))
+
+    def _finish(self, progress: Progress, data: Partitions) -> None:
+        self.n_updates_ = 1
 
     def _with_states(self, data: Partitions) -> tuple[Partitions, tuple[np.ndarray, ...]]:
         """The data with the labels of the steps as indices of states, and strings in categorical columns as
@@ -654,7 +656,7 @@ default='gaussian'
         """
         seen: int = getattr(self, "n_updates_", 0)
         first = not seen
-        data = open_sequences(self, X, y, groups, sample_weight, reset=first)
+        data = self._opened((X, groups), y, sample_weight, reset=first)
         categories: tuple[np.ndarray, ...] = ()
         if first:
             data, categories = self._with_states(data)
@@ -754,7 +756,7 @@ default='gaussian'
     def _total(self, X: Any, groups: Any, sample_weight: Any = None) -> tuple[float, float]:
         """The log-likelihood of all sequences, and the number of their steps."""
         check_is_fitted(self)
-        data = open_sequences(self, X, None, groups, sample_weight, reset=False)
+        data = self._opened((X, groups), None, sample_weight, reset=False)
         log_likelihood, steps = data.map(_without_states).fold(_scored, self.model_)
         return float(log_likelihood), float(steps)
 

@@ -24,7 +24,6 @@ import numpy as np
 import scipy.sparse as sp
 
 from ..core.blocks import Sequences, entries_of
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -41,7 +40,6 @@ from ..estimator.parameters import (
 )
 from ..fitting import LossModel, Problem, find_solver
 from ..fitting.linear_algebra import add_transposed_times, times
-from ..inputs import open_sequences
 from ..kernels import Kernel, KernelColumns, Linear, as_kernel
 from ..statistics import class_codes, classes_of
 from .base import StepClassifier
@@ -148,6 +146,14 @@ class Dual(Progress):
     level: Annotated[Any, "(S,) or None"] = None  # the cost of the shares
     seed: int = 0
     gap: float = np.inf
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class Bounded(Progress):
+    """A fit with its objective, and the most by which that is above the minimum."""
+
+    duality_gap_: float
+    objective_: float
 
 
 class ChainClassifier(StepClassifier):
@@ -291,37 +297,16 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         self.random_state = random_state
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled sequences.
+    def _check_options(self) -> None:
+        self._solver()
 
-        Parameters
-        ----------
-        X : array, CSR matrix, list of these, list of lists of dicts or of strings, table, Parquet scan or \
-distributed data set
-            The steps. For dicts and strings, see `ConditionalRandomField.fit`. To name the columns of labels,
-            weights and ids in a table, see `suffice.sequences`.
-        y : array of shape (n_steps,) or list of these, optional
-            Labels of the steps. Leave out if a column of the table holds them.
-        groups : array of shape (n_steps,), optional
-            Sequence id of each step. If None, an array is one sequence.
-        sample_weight : array, optional
-            Per-sequence weights. A weight of 2 is equivalent to repeating the sequence; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        solve = self._solver(X)
-        data = open_sequences(self, X, y, groups, sample_weight)
+    def _solve(self, data: Partitions) -> Progress:
         model = self._start(data)
-        progress = solve(model.replace(cost=self._cost(model.classes)), data)
-        self._publish(progress)
-        self.duality_gap_ = float(progress.gap)
-        self.objective_ = float(progress.gap - progress.trace[-1])
-        return self
+        progress = self._solver()(model.replace(cost=self._cost(model.classes)), data)
+        gap = progress.gap
+        return Bounded.after(progress, duality_gap_=float(gap), objective_=float(gap - progress.trace[-1]))
 
-    def _solver(self, X: Any) -> Callable[[MarginChain, Partitions], Any]:
+    def _solver(self) -> Callable[[MarginChain, Partitions], Any]:
         solvers: dict[str, Any] = {
             "cutting-plane": self._cutting_planes,
             "bcfw": self._frank_wolfe,

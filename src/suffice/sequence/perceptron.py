@@ -8,16 +8,15 @@ subtracted.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress, Watch
+from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, seed_of
-from ..inputs import open_sequences
 from ..statistics import class_codes
 from .max_margin import ChainClassifier, MarginChain, csr
 
@@ -128,29 +127,9 @@ class StructuredPerceptron(ChainClassifier):
     def _guarantee(self) -> Guarantee:
         return Guarantee("order", gathers=True)
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled sequences in memory.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, list of these, list of lists of dicts or of strings, or table
-            The steps. For dicts and strings, see `ConditionalRandomField.fit`. To name the columns of labels,
-            weights and ids in a table, see `suffice.sequences`.
-        y : array of shape (n_steps,) or list of these, optional
-            Labels of the steps. Leave out if a column of the table holds them.
-        groups : array of shape (n_steps,), optional
-            Sequence id of each step. If None, an array is one sequence.
-        sample_weight : array, optional
-            Per-sequence weights: factors of the updates.
-
-        Returns
-        -------
-        self
-        """
+    def _solve(self, data: Partitions) -> Progress:
         from ..loops.margin import perceptron
 
-        data = open_sequences(self, X, y, groups, sample_weight)
         model = self._start(data)
         block = data.gather("use MaxMarginMarkovNetwork(solver='cutting-plane').")
         codes, rows = class_codes(model.classes, block.y), csr(block.X)
@@ -186,5 +165,4 @@ class StructuredPerceptron(ChainClassifier):
         start = Epochs(model, W=W, T=T, late_W=W, late_T=T, seed=seed_of(self.random_state))
         watch = Watch(self, self.checkpoint, data, in_order=True).limited(self.max_iter)
         progress = watch.loop(step, start)
-        self._publish(progress.replace(statistics=data.fold(MarginChain.summarize, progress.model)))
-        return self
+        return progress.replace(statistics=data.fold(MarginChain.summarize, progress.model))

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 import scipy.sparse as sp
@@ -16,6 +17,7 @@ from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Predictor
+from ..core.partitions import Partitions
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.kernel import TakesKernel
@@ -41,9 +43,67 @@ class SupportVectors(Predictor):
         return self.kernel(X) @ self.coef.T + self.intercept
 
 
+class Problem(NamedTuple):
+    """What a dual separates or fits."""
+
+    rows: np.ndarray  # of the block of the task
+    y: Any  # 1 or -1 for a pair of classes, numbers, or None
+    weight: np.ndarray
+
+
+class Task(NamedTuple):
+    """What a fit solves."""
+
+    block: Any  # rows with a weight
+    places: np.ndarray  # of its rows among all rows
+    shape: tuple[int, ...]  # of all rows
+    kernel: Kernel
+    problems: tuple[Problem, ...]
+    codes: np.ndarray  # of the classes of its rows
+    classes: Any = None
+    factors: Any = None  # of the weights of the classes
+
+
+class Result(NamedTuple):
+    """The function of a problem."""
+
+    beta: np.ndarray  # of its rows
+    intercept: float
+    solution: DualSolution
+    parameter: float = np.nan  # C of a pair of classes, or epsilon of `NuSVR`
+
+
+@dataclass(frozen=True, eq=False, kw_only=True)
+class SupportFit(Progress):
+    """A fit through its duals, in the arrays of scikit-learn; those that a machine does not have are None."""
+
+    shape_fit_: tuple[int, ...]
+    support_: Annotated[np.ndarray, "int (S,)"]
+    support_vectors_: Any  # (S, D), dense or CSR
+    dual_coef_: Any  # (P, S), dense or CSR
+    intercept_: Annotated[np.ndarray, "(P,)"]
+    n_support_: Annotated[np.ndarray, "int (K,)"]
+    n_iter_: Any
+    converged_: bool
+    fit_status_: int
+    coef_: Any = None
+    classes_: Any = None
+    class_weight_: Any = None
+    C_: Any = None
+    sigmoids_: Any = None
+    epsilon_: float | None = None
+    offset_: Any = None
+
+
 def as_matrix(X: Any) -> Any:
     """Sparse rows as scikit-learn's attributes have them; others as they are."""
     return sp.csr_matrix(X) if sp.issparse(X) else X
+
+
+def _as_sparse(coef: np.ndarray) -> Any:
+    """Coefficients of sparse support vectors: a matrix with an entry for each."""
+    P, S = coef.shape
+    return sp.csr_matrix((coef.ravel(), np.tile(np.arange(S), P), S * np.arange(P + 1)), shape=(P, S))
 
 
 class SupportVectorMachine(TakesKernel):
@@ -61,6 +121,7 @@ class SupportVectorMachine(TakesKernel):
         "max_iter": [Interval(Integral, -1, None, closed="left")],
         "checkpoint": CHECKPOINT,
     }
+    reports_tasks = True
     checkpoint: Any
 
     def _guarantee(self) -> Guarantee:
@@ -74,17 +135,31 @@ class SupportVectorMachine(TakesKernel):
         with watch.recorded(Duals(None)) as (progress, offer):
             yield Record(progress, offer)
 
-    def _gathered(self, data: Any) -> tuple[Any, np.ndarray]:
-        """The rows with a weight as one block, and their places among all rows."""
+    @abstractmethod
+    def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
+        """The function of a problem."""
+
+    def _solve(self, data: Partitions) -> Progress:
+        with self._record(data) as record:
+            task, results = self._task(data), []
+            for problem in task.problems:
+                columns = self._columns(task.kernel, task.block.X, problem.rows)
+                results.append(self._solve_dual(columns, problem.y, problem.weight, record))
+                record.reached(None, results[-1].solution.objective)
+            return self._finished(task, results)
+
+    def _task(self, data: Partitions) -> Task:
+        """The rows with a weight as one block, the kernel, and one problem of all of them."""
         block = data.gather(INSTEAD)
         must_have_rows(block.weight)
-        self.shape_fit_ = block.X.shape
-        places = np.flatnonzero(block.weight > 0)
+        shape, places = block.X.shape, np.flatnonzero(block.weight > 0)
         if len(places) < len(block):
             as_kernel(self.kernel).diagonal(block.X)  # refuses what is not square
             block = block[places]
             block = replace(block, X=block.X[:, places])
-        return block, places
+        problem = Problem(np.arange(len(block)), block.y, block.weight)
+        kernel = self._kernel_of(block.X, block.weight)
+        return Task(block, places, shape, kernel, (problem,), np.zeros(len(block), np.int64))
 
     def _columns(self, kernel: Kernel, X: Any, rows: np.ndarray) -> Columns:
         """Columns of the kernel matrix of these rows."""
@@ -103,67 +178,57 @@ class SupportVectorMachine(TakesKernel):
 
         return Columns(compute, diagonal, len(rows), int(self.cache_size * 2**20))
 
-    def _machine(
-        self,
-        kernel: Kernel,
-        X: Any,
-        support: np.ndarray,
-        places: np.ndarray,
-        coef: np.ndarray,
-        intercept: Any,
-    ) -> SupportVectors:
-        """The model of these support vectors. `coef` are (P, N)."""
+    def _finished(self, task: Task, results: list[Result]) -> SupportFit:
+        """The fit, in the arrays of scikit-learn; a warning if a dual stopped early."""
+        kernel, X = task.kernel, task.block.X
+        coef = np.zeros((len(results), len(task.block)))
+        for row, problem, result in zip(coef, task.problems, results, strict=True):
+            row[problem.rows] = result.beta
+        support = np.flatnonzero(coef.any(axis=0))
+        support = support[np.argsort(task.codes[support], kind="stable")]
+        coef = np.ascontiguousarray(coef[:, support])
+        n_support = np.bincount(
+            task.codes[support], minlength=1 if task.classes is None else len(task.classes)
+        )
         if sp.issparse(X) and not kernel.precomputed:
             columns = KernelColumns(kernel, X[support])
         else:
             columns = KernelColumns.of(kernel, X, support, INSTEAD)
         if kernel.precomputed:
-            support = places[support]
+            support = task.places[support]
             columns = columns.replace(points=support)
-        return SupportVectors(columns, support, coef, np.asarray(intercept))
-
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
-        model: SupportVectors = progress.model
-        precomputed = model.kernel.kernel.precomputed
-        vectors = np.empty((0, 0)) if precomputed else as_matrix(model.kernel.points)
-        return {"support_": model.support.astype(np.int32), "support_vectors_": vectors}
-
-    def _as_fitted(self, coef: np.ndarray) -> Any:
-        """Coefficients of support vectors: sparse if these are, with an entry for each."""
-        if not sp.issparse(self.support_vectors_):
-            return coef
-        P, S = coef.shape
-        return sp.csr_matrix((coef.ravel(), np.tile(np.arange(S), P), S * np.arange(P + 1)), shape=(P, S))
-
-    def _set_weights(self, kernel: Kernel, sign: float = 1.0) -> None:
-        """The weights of the features, of a linear kernel."""
-        self.__dict__.pop("coef_", None)
+        model = SupportVectors(columns, support, coef, np.array([result.intercept for result in results]))
+        vectors = np.empty((0, 0)) if kernel.precomputed else as_matrix(columns.points)
+        sign, dual = self._dual_coef(coef, n_support)
+        weights = None
         if isinstance(kernel, Linear):
-            points = self.model_.kernel.points
-            coef = sign * self.model_.coef
-            self.coef_ = as_matrix(sp.csr_array(coef) @ points) if sp.issparse(points) else coef @ points
-
-    def _set_function(
-        self, kernel: Kernel, block: Any, places: np.ndarray, beta: np.ndarray, intercept: float
-    ) -> None:
-        """The fitted attributes of a machine of one function."""
-        support = np.flatnonzero(beta)
-        model = self._machine(kernel, block.X, support, places, beta[None, support], [intercept])
-        self._publish(Progress(model))
-        self.dual_coef_, self.intercept_ = self._as_fitted(self.model_.coef), self.model_.intercept
-        self.n_support_ = np.array([len(support)], np.int32)
-        self._set_weights(kernel)
-
-    def _must_converge(self, solutions: list[DualSolution]) -> None:
-        """Set the state of the fit, and warn if it stopped early."""
-        self.converged_ = all(solution.violation <= self.tol for solution in solutions)
-        self.fit_status_ = 0 if self.converged_ else 1
-        if not self.converged_:
+            points, weights = columns.points, sign * coef
+            weights = as_matrix(sp.csr_array(weights) @ points) if sp.issparse(points) else weights @ points
+        converged = all(result.solution.violation <= self.tol for result in results)
+        if not converged:
             warn(
                 f"Solver terminated early (max_iter={self.max_iter}).  Consider pre-processing your data "
                 "with StandardScaler or MinMaxScaler.",
                 ConvergenceWarning,
             )
+        return SupportFit(
+            model=model,
+            shape_fit_=task.shape,
+            support_=support.astype(np.int32),
+            support_vectors_=vectors,
+            dual_coef_=_as_sparse(dual) if sp.issparse(vectors) else dual,
+            intercept_=sign * model.intercept,
+            n_support_=n_support.astype(np.int32),
+            n_iter_=results[0].solution.n_iter,
+            converged_=converged,
+            fit_status_=0 if converged else 1,
+            coef_=weights,
+        )
+
+    def _dual_coef(self, coef: np.ndarray, n_support: np.ndarray) -> tuple[float, np.ndarray]:
+        """The sign of scikit-learn's functions, and the coefficients of the support vectors as it orders
+        them."""
+        return 1.0, coef
 
     def _kernel_of(self, X: Any, weight: np.ndarray) -> Kernel:
         """The kernel, with what it takes from the rows."""

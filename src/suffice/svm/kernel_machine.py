@@ -23,7 +23,7 @@ from ..fitting.landmarks import Features, LandmarkLoss
 from ..linear_model.kernel_logistic import KernelLoss
 from ..losses import Loss
 from ..statistics import class_totals, classes_of
-from .linear import Hinged, HingeSearch, Machines
+from .linear import Gapped, Hinged, HingeSearch, Machines
 
 CLASSES = ("hinge", "logistic")  # losses of labels
 HINGES = ("epsilon_insensitive", "hinge")
@@ -260,7 +260,6 @@ class KernelMachine(KernelLoss):
         return tags
 
     def _solve(self, data: Partitions) -> Progress:
-        self.__dict__.pop("classes_", None)  # of a fit with another loss
         if self.loss in HINGES:
             return self._hinges(data)
         if self.loss == "logistic":
@@ -273,12 +272,12 @@ class KernelMachine(KernelLoss):
         return self._with_gap(self._minimize(data, landmarks, features, linear, rows.fold(_weight)))
 
     def _with_gap(self, progress: Progress) -> Progress:
-        """Set the duality gap of a smooth loss, from the gradient of the objective."""
+        """The fit with the duality gap of a smooth loss, from the gradient of the objective."""
         model: LandmarkLoss = progress.model
         R = model.landmarks.root.shape[1]
         gradient = progress.statistics.gradient.reshape(model.theta.shape)[:, :R]
-        self.dual_gap_ = 0.5 * float(((self.C * gradient + model.theta[:, :R]) ** 2).sum())
-        return progress
+        gap = 0.5 * float(((self.C * gradient + model.theta[:, :R]) ** 2).sum())
+        return Gapped.after(progress, dual_gap_=gap)
 
     def _hinges(self, data: Partitions) -> Progress:
         landmarks, features, rows = self._rows(data)
@@ -308,9 +307,7 @@ class KernelMachine(KernelLoss):
         )
         progress = watch.limited(self.max_iter).loop(search.step, start)
         s = over.fold(Machines.summarize, progress.model)
-        gaps = (*progress.gaps, *([progress.gap] if len(progress.gaps) < P else []))
-        self.dual_gap_ = float(max(gaps))
-        return progress.replace(model=LandmarkLoss(landmarks, progress.model), statistics=s)
+        return progress.finished(LandmarkLoss(landmarks, progress.model), s)
 
     classes_: Annotated[np.ndarray, "labels (K,) or None"]  # of losses for labels
 

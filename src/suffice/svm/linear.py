@@ -252,7 +252,14 @@ def smoothed(r: np.ndarray, width: float) -> tuple[np.ndarray, np.ndarray, np.nd
 
 
 @dataclass(frozen=True, eq=False)
-class Hinged(Progress):
+class Gapped(Progress):
+    """A fit with an upper bound on the distance of its objective from the minimum, if it has one."""
+
+    dual_gap_: float | None = None
+
+
+@dataclass(frozen=True, eq=False)
+class Hinged(Gapped):
     """State of a fit with hinges: one problem after the other."""
 
     problem: int = 0
@@ -273,6 +280,11 @@ class Hinged(Progress):
     @property
     def gap(self) -> float:
         return max(self.objective - self.bound, 0.0)
+
+    def finished(self, model: Any, s: HingeSums) -> Hinged:
+        """The fit with its model, the sums there, and the largest gap of all problems."""
+        gaps = self.gaps if len(self.gaps) == len(self.objectives) else (*self.gaps, self.gap)
+        return self.replace(model=model, statistics=s, dual_gap_=float(max(gaps)))
 
 
 @dataclass(frozen=True)
@@ -535,7 +547,6 @@ class LinearMachine(Iterative):
     ) -> Progress:
         """`at_zero` are the losses of the classes against the rest, at zero."""
         must_have_rows(total)
-        self.__dict__.pop("dual_gap_", None)
         P, M = model.theta.shape
         ridge = self._strengths(M)
         if model.squared:
@@ -558,14 +569,12 @@ class LinearMachine(Iterative):
             else:
                 progress = newton(problem.with_point, problem.start, solve=problem.truncated_step, **options)
             at, s = problem.solution(progress.model), problem.statistics(progress.model)
-            return progress.replace(model=at.replace(curvature=False), statistics=s)
+            return Gapped.after(progress, model=at.replace(curvature=False), statistics=s)
         search = HingeSearch(data, model, float(self.C), ridge, float(self.tol))
         start = Hinged(model, **search.start(0), objectives=tuple(np.ravel(self.C * at_zero).tolist()))
         watch = Watch(self, self.checkpoint, data).limited(self.max_iter)
         ended = watch.loop(search.step, start)
-        gaps = (*ended.gaps, *([ended.gap] if len(ended.gaps) < P else []))
-        self.dual_gap_ = float(max(gaps))
-        return ended.replace(statistics=data.fold(Machines.summarize, ended.model))
+        return ended.finished(ended.model, data.fold(Machines.summarize, ended.model))
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model: Machines = progress.model

@@ -9,8 +9,8 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..estimator.parameters import POSITIVE, Interval
-from ..fitting.dual import Columns, DualSolution, Record, minimize_dual
-from .base import SupportVectorMachine
+from ..fitting.dual import Columns, Record, minimize_dual
+from .base import Result, SupportFit, SupportVectorMachine, Task
 from .one_class import filled
 from .svr import KernelRegressor, twice
 
@@ -148,13 +148,14 @@ class NuSVR(KernelRegressor):
         self.max_iter = max_iter
         self.checkpoint = checkpoint
 
-    def _solve_dual(
-        self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
-    ) -> tuple[np.ndarray, float, DualSolution]:
+    def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
         most = self.C * weight
         dual = twice(-y, 0.0, most, np.array([0, 1]))
         half = filled(most, 0.5 * self.nu * most.sum())
         solution = minimize_dual(dual, columns, np.append(half, -half), self.tol, self.max_iter, record)
         above, below = solution.level  # -b - ε and -b + ε
-        self.epsilon_ = 0.5 * float(below - above)
-        return dual.of_rows(solution.beta, len(y)), -0.5 * float(above + below), solution
+        beta, epsilon = dual.of_rows(solution.beta, len(y)), 0.5 * float(below - above)
+        return Result(beta, -0.5 * float(above + below), solution, epsilon)
+
+    def _finished(self, task: Task, results: list[Result]) -> SupportFit:
+        return super()._finished(task, results).replace(epsilon_=results[0].parameter)

@@ -3,18 +3,17 @@
 from __future__ import annotations
 
 from numbers import Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..estimator.answers import row_wise
 from ..estimator.parameters import Interval
-from ..fitting.dual import Dual, minimize_dual
-from ..inputs import open_rows, read_rows
-from .base import SupportVectorMachine, SupportVectors
+from ..fitting.dual import Columns, Dual, Record, minimize_dual
+from ..inputs import read_rows
+from .base import Result, SupportFit, SupportVectorMachine, SupportVectors, Task
 
 
 class OneClassSVM(OutlierMixin, SupportVectorMachine):
@@ -150,39 +149,17 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self.max_iter = max_iter
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        data = open_rows(self, X, None, sample_weight)
-        with self._record(data) as record:
-            block, places = self._gathered(data)
-            kernel, weight = self._kernel_of(block.X, block.weight), block.weight
-            zero, rows = np.zeros(len(block)), np.arange(len(block))
-            dual = Dual(zero, zero, weight, rows, np.zeros(len(block), np.int64))
-            columns = self._columns(kernel, block.X, rows)
-            start = filled(weight, self.nu * weight.sum())
-            solution = minimize_dual(dual, columns, start, self.tol, self.max_iter, record)
+    def _solve_dual(self, columns: Columns, y: Any, weight: np.ndarray, record: Record) -> Result:
+        N = len(weight)
+        dual = Dual(np.zeros(N), np.zeros(N), weight, np.arange(N), np.zeros(N, np.int64))
+        start = filled(weight, self.nu * weight.sum())
+        solution = minimize_dual(dual, columns, start, self.tol, self.max_iter, record)
         # Rows on the boundary are inside, whatever the rounding of their score.
-        self._set_function(kernel, block, places, solution.beta, self.tol - solution.level[0])
-        self.offset_ = -self.intercept_
-        self.n_iter_ = solution.n_iter
-        self._must_converge([solution])
-        return self
+        return Result(solution.beta, self.tol - solution.level[0], solution)
+
+    def _finished(self, task: Task, results: list[Result]) -> SupportFit:
+        fit = super()._finished(task, results)
+        return fit.replace(offset_=-fit.intercept_)
 
     @row_wise
     def score_samples(self, X: Any) -> np.ndarray:

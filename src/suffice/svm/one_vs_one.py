@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from itertools import combinations
-from typing import Annotated, Any, ClassVar, NamedTuple, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.exceptions import NotFittedError
@@ -13,43 +12,18 @@ from sklearn.utils.metaestimators import available_if
 from sklearn.utils.multiclass import _ovr_decision_function
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
-from ..core.loop import Progress
+from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.parameters import CLASS_WEIGHT, StrOptions
 from ..estimator.scores import Classifier
-from ..fitting.dual import Columns, Duals, DualSolution, Record
-from ..inputs import open_rows, read_rows
-from ..kernels import Kernel
+from ..fitting.dual import Duals, Record
+from ..inputs import read_rows
 from ..statistics import class_codes, class_counts, weights_of_classes
 from ..statistics.sums import at_least_two
-from .base import SupportVectorMachine, SupportVectors
+from .base import Problem, Result, SupportFit, SupportVectorMachine, SupportVectors, Task
 from .platt import FOLDS, coupled, sigmoid_of
-
-Problem = tuple[np.ndarray, np.ndarray, np.ndarray]  # the rows of two classes, y = 1 or -1, and weights
-
-
-class Result(NamedTuple):
-    """The function of two classes."""
-
-    beta: np.ndarray
-    intercept: float
-    solution: DualSolution
-    C: float
-
-
-class Task(NamedTuple):
-    """What a fit solves."""
-
-    block: Any
-    places: np.ndarray  # of its rows among all rows
-    counts: Any
-    factors: np.ndarray  # of the classes
-    codes: np.ndarray
-    kernel: Kernel
-    problems: list[Problem]
 
 
 def _has_probabilities(estimator: Any) -> bool:
@@ -79,40 +53,6 @@ class OneVsOne(Classifier, SupportVectorMachine):
         must(pairs == K * (K - 1) // 2, f"There are {pairs} functions, which is not one for each pair.")
         return K
 
-    @abstractmethod
-    def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
-        """The coefficients and the intercept of two classes, y = 1 or -1."""
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to labelled rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        data = open_rows(self, X, y, sample_weight)
-        with self._record(data) as record:
-            task, results = self._task(data), []
-            for problem in task.problems:
-                results.append(self._solve_dual(self._columns_of(task, problem), *problem[1:], record))
-                record.reached(None, results[-1].solution.objective)
-            self.__dict__.pop("sigmoids_", None)
-            if self.probability is True:
-                rng = check_random_state(self.random_state)
-                self.sigmoids_ = np.array([self._sigmoid(task, p, rng) for p in task.problems])
-        return self._finished(task, results)
-
     def _sigmoid(self, task: Task, problem: Problem, rng: Any) -> np.ndarray:
         """Platt's sigmoid of the scores of two classes, each from a fit without the fold of the row."""
         (rows, y, weight), kernel, X = problem, task.kernel, task.block.X
@@ -128,17 +68,16 @@ class OneVsOne(Classifier, SupportVectorMachine):
             score[out] = kernel(X[rows[out]], points) @ found.beta + found.intercept
         return sigmoid_of(score, y, weight)
 
-    def _task(self, data: Any) -> Task:
+    def _task(self, data: Partitions) -> Task:
         """The rows, the kernel, and the pairs of classes."""
         self._advise_on_probability()
-        block, places = self._gathered(data)
-        counts = class_counts(block)
+        task = super()._task(data)
+        counts = class_counts(task.block)
         (classes,), (totals,) = counts.values, counts.count
         at_least_two(classes)
         factors = weights_of_classes(self.class_weight, classes, totals[0])
-        codes = np.asarray(class_codes(classes, np.asarray(block.y)), np.int64)
-        weight, kernel = block.weight * factors[codes], self._kernel_of(block.X, block.weight)
-        problems = []
+        codes = np.asarray(class_codes(classes, np.asarray(task.block.y)), np.int64)
+        weight, problems = task.block.weight * factors[codes], []
         for i, j in combinations(range(len(classes)), 2):
             rows = np.flatnonzero(((codes == i) | (codes == j)) & (weight > 0))
             sign = np.where(codes[rows] == i, 1.0, -1.0)
@@ -147,8 +86,8 @@ class OneVsOne(Classifier, SupportVectorMachine):
                     "Invalid input - all samples with positive weights belong to the same class: the rows of "
                     "another class have weight zero."
                 )
-            problems.append((rows, sign, weight[rows]))
-        return Task(block, places, counts, factors, codes, kernel, problems)
+            problems.append(Problem(rows, sign, weight[rows]))
+        return task._replace(problems=tuple(problems), codes=codes, classes=classes, factors=factors)
 
     def _advise_on_probability(self) -> None:
         """Warn of the option that scikit-learn deprecates, and name what it advises instead."""
@@ -161,39 +100,30 @@ class OneVsOne(Classifier, SupportVectorMachine):
                 FutureWarning,
             )
 
-    def _columns_of(self, task: Task, problem: Problem) -> Columns:
-        return self._columns(task.kernel, task.block.X, problem[0])
+    def _finished(self, task: Task, results: list[Result]) -> SupportFit:
+        sigmoids = None
+        if self.probability is True:
+            rng = check_random_state(self.random_state)
+            sigmoids = np.array([self._sigmoid(task, problem, rng) for problem in task.problems])
+        n_iter = [max(1, result.solution.n_iter) for result in results]
+        fit = super()._finished(task, results)
+        return fit.replace(
+            classes_=task.classes,
+            class_weight_=task.factors,
+            C_=np.array([result.parameter for result in results]),
+            n_iter_=np.array(n_iter, np.int32),
+            sigmoids_=sigmoids,
+        )
 
-    def _finished(self, task: Task, results: list[Result]) -> Self:
-        """The fitted attributes."""
-        coef = np.zeros((len(results), len(task.block)))
-        for p, (rows, *_) in enumerate(task.problems):
-            coef[p, rows] = results[p].beta
-        intercept, solutions = np.array([r.intercept for r in results]), [r.solution for r in results]
-        self.C_ = np.array([r.C for r in results])
-        support = np.flatnonzero(coef.any(axis=0))
-        support = support[np.argsort(task.codes[support], kind="stable")]
-        coef = np.ascontiguousarray(coef[:, support])
-        model = self._machine(task.kernel, task.block.X, support, task.places, coef, intercept)
-        self._publish(Progress(model))
-        (self.classes_,), self.class_weight_ = task.counts.values, task.factors
-        self.n_support_ = np.bincount(task.codes[support], minlength=len(self.classes_)).astype(np.int32)
-        self.n_iter_ = np.array([max(1, solution.n_iter) for solution in solutions], np.int32)
-        self._set_coefficients(list(combinations(range(len(self.classes_)), 2)))
-        self._must_converge(solutions)
-        return self
-
-    def _set_coefficients(self, pairs: list[tuple[int, int]]) -> None:
-        """The model in the arrays of scikit-learn."""
-        model, K = self.model_, len(self.classes_)
+    def _dual_coef(self, coef: np.ndarray, n_support: np.ndarray) -> tuple[float, np.ndarray]:
+        """Row j - 1 has the coefficients of class i against j, and row i those of class j against i."""
+        K = len(n_support)
+        dual, end = np.zeros((K - 1, coef.shape[1])), np.cumsum(n_support)
+        of_class = [slice(b - n, b) for b, n in zip(end, n_support, strict=True)]
+        for row, (i, j) in zip(coef, combinations(range(K), 2), strict=True):
+            dual[j - 1, of_class[i]], dual[i, of_class[j]] = row[of_class[i]], row[of_class[j]]
         sign = -1.0 if K == 2 else 1.0  # of two classes, the second is where the score is positive
-        self.intercept_ = sign * model.intercept
-        dual, end = np.zeros((K - 1, len(model.support))), np.cumsum(self.n_support_)
-        of_class = [slice(b - n, b) for b, n in zip(end, self.n_support_, strict=True)]
-        for coef, (i, j) in zip(model.coef, pairs, strict=True):
-            dual[j - 1, of_class[i]], dual[i, of_class[j]] = coef[of_class[i]], coef[of_class[j]]
-        self.dual_coef_ = self._as_fitted(sign * dual)
-        self._set_weights(model.kernel.kernel, sign)
+        return sign, sign * dual
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:

@@ -56,16 +56,17 @@ def svc_path(X: Any, y: Any = None, *, Cs: Any = 10, sample_weight: Any = None, 
     task = first._task(open_rows(first, X, y, sample_weight))
     results: list[list[Any]] = [[] for _ in models]
     for problem in task.problems:
-        _, sign, weight = problem
-        columns, start, last = first._columns_of(task, problem), np.zeros(len(sign)), 1.0
+        columns = first._columns(task.kernel, task.block.X, problem.rows)
+        start, last = np.zeros(len(problem.rows)), 1.0
         for k in order:
-            result = models[k]._with_C(values[k], columns, sign, weight, start * (values[k] / last), None)
+            scaled = start * (values[k] / last)
+            result = models[k]._with_C(values[k], columns, problem.y, problem.weight, scaled, None)
             start, last = result.beta, values[k]
             results[k].append(result)
-    names = "n_features_in_", "feature_names_in_", "shape_fit_"
+    names = "n_features_in_", "feature_names_in_"
     shared = {name: value for name, value in vars(first).items() if name in names}
     for model, found in zip(models, results, strict=True):
         for name, value in shared.items():
             setattr(model, name, value)
-        model._finished(task, found)
+        model._publish(model._finished(task, found))
     return models

@@ -17,8 +17,8 @@ from ..fitting.quadratic import minimize_quadratic
 from ..inputs import open_rows
 from ..kernels.base import must_be_finite
 from ..statistics import class_codes
-from .base import INSTEAD
-from .one_vs_one import OneVsOne, Result
+from .base import INSTEAD, Result
+from .one_vs_one import OneVsOne
 
 MOST_C = 1e7  # relative to one over the largest k(x, x)
 LEAST_DISTANCE = (
@@ -276,7 +276,7 @@ class SVC(OneVsOne):
 
         def excess(C: float) -> float:
             nonlocal result
-            result = self._with_C(C, columns, y, weight, result.beta * (C / result.C), record)
+            result = self._with_C(C, columns, y, weight, result.beta * (C / result.parameter), record)
             # C times the slacks is the sum of the coefficients less the squared norm, if the gap is zero.
             return float(-result.beta @ result.solution.slope) / C - budget
 

@@ -2,19 +2,18 @@
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
+from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.parameters import NON_NEGATIVE, POSITIVE
 from ..estimator.scores import Regressor
-from ..fitting.dual import Columns, Dual, DualSolution, Record, minimize_dual
-from ..inputs import open_rows, read_rows
-from .base import SupportVectorMachine, SupportVectors
+from ..fitting.dual import Columns, Dual, Record, minimize_dual
+from ..inputs import read_rows
+from .base import Result, SupportVectorMachine, SupportVectors, Task
 
 
 class KernelRegressor(Regressor, SupportVectorMachine):
@@ -27,42 +26,10 @@ class KernelRegressor(Regressor, SupportVectorMachine):
         tags.target_tags.required = True
         return tags
 
-    @abstractmethod
-    def _solve_dual(
-        self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
-    ) -> tuple[np.ndarray, float, DualSolution]:
-        """The coefficients and the intercept."""
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows and targets.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-            The fitted estimator.
-        """
-        data = open_rows(self, X, y, sample_weight)
-        with self._record(data) as record:
-            block, places = self._gathered(data)
-            kernel = self._kernel_of(block.X, block.weight)
-            columns, target = self._columns(kernel, block.X, np.arange(len(block))), block.y
-            beta, intercept, solution = self._solve_dual(
-                columns, np.asarray(target, np.float64), block.weight, record
-            )
-        self._set_function(kernel, block, places, beta, intercept)
-        self.n_iter_ = solution.n_iter
-        self._must_converge([solution])
-        return self
+    def _task(self, data: Partitions) -> Task:
+        task = super()._task(data)
+        (problem,) = task.problems
+        return task._replace(problems=(problem._replace(y=np.asarray(problem.y, np.float64)),))
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
@@ -219,9 +186,7 @@ class SVR(KernelRegressor):
         self.max_iter = max_iter
         self.checkpoint = checkpoint
 
-    def _solve_dual(
-        self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
-    ) -> tuple[np.ndarray, float, DualSolution]:
+    def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
         dual = twice(-y, self.epsilon, self.C * weight, np.array([0, 0]))
         solution = minimize_dual(dual, columns, np.zeros(2 * len(y)), self.tol, self.max_iter, record)
-        return dual.of_rows(solution.beta, len(y)), -solution.level[0], solution
+        return Result(dual.of_rows(solution.beta, len(y)), -solution.level[0], solution)
