@@ -24,7 +24,7 @@ from .linear_score import LinearScore
 from .non_negative import nonnegative_quadratic
 from .online import OnlineResult, online
 from .planes import cutting_planes
-from .problem import ColumnRidge, LossModel, Problem, Ridge, Scaled
+from .problem import ColumnRidgePenalty, LossModel, Problem, RidgePenalty, ScaledProblem
 from .quasi_newton import quasi_newton
 from .scaling import iterative_scaling, scaling_step
 from .solvers import SOLVERS, Solver, find_solver
@@ -32,7 +32,7 @@ from .solvers import SOLVERS, Solver, find_solver
 __all__ = [
     "SOLVERS",
     "BoundStatistics",
-    "ColumnRidge",
+    "ColumnRidgePenalty",
     "Decreasing",
     "EpochIterates",
     "LinearScore",
@@ -41,8 +41,8 @@ __all__ = [
     "MultiStart",
     "OnlineResult",
     "Problem",
-    "Ridge",
-    "Scaled",
+    "RidgePenalty",
+    "ScaledProblem",
     "Solver",
     "conjugate_gradient",
     "conjugate_solve",
