@@ -36,7 +36,7 @@ from suffice.engines.local import LocalPartitions
 from suffice.kernel_approximation import Nystroem
 from suffice.kernel_ridge import KernelRidge
 from suffice.kernel_ridge.kernel_ridge import LandmarkRidge
-from suffice.kernels import Gaussian
+from suffice.kernels import RBF
 from suffice.linear_model import RidgeCV
 from suffice.model_selection import GridSearch
 from suffice.svm import SVC, SVR, LinearSVC
@@ -81,7 +81,7 @@ def two_classes(rng, n, d, distance):
 def dual_objective(model, gamma, targets, epsilon):
     """Of the machine as a minimum: β'Kβ / 2 - targets'β + epsilon |β|."""
     beta = model.dual_coef_[0]
-    square = beta @ Gaussian(gamma)(model.support_vectors_) @ beta
+    square = beta @ RBF(gamma)(model.support_vectors_) @ beta
     return 0.5 * square - targets[model.support_] @ beta + epsilon * np.abs(beta).sum()
 
 

@@ -29,8 +29,9 @@ import suffice
 from suffice.core.loop import Watch
 from suffice.engines.local import LocalPartitions
 from suffice.inputs import open_edges
-from suffice.ranking import PageRank, Surfer
+from suffice.ranking import PageRank
 from suffice.ranking.links import read_graph
+from suffice.ranking.page_rank import Surfer
 
 SCALE = 20  # of the number of nodes, as a power of two
 FEW = 2_000_000  # links for networkx, whose graph takes a kilobyte for each

@@ -9,7 +9,7 @@ boundaries. It is exact, or compares each row with a few landmarks.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from suffice.kernels import Gaussian
+from suffice.kernels import RBF
 from suffice.linear_model import KernelLogisticRegression
 
 rng = np.random.default_rng(0)
@@ -28,7 +28,7 @@ fig, axes = plt.subplots(
 )
 for ax, (landmarks, name) in zip(axes, names.items(), strict=True):
     model = KernelLogisticRegression(
-        C=5.0, kernel=Gaussian(0.7), landmarks=landmarks, random_state=0
+        C=5.0, kernel=RBF(0.7), landmarks=landmarks, random_state=0
     ).fit(X, label)
     # Each point of the plane has the colors of the classes, mixed by probability.
     shade = (model.predict_proba(grid) @ colors).reshape(80, 80, 3)

@@ -9,7 +9,7 @@ squared norm. The loss decides how rows far from the function count, and what th
 import matplotlib.pyplot as plt
 import numpy as np
 
-from suffice.kernels import Gaussian
+from suffice.kernels import RBF
 from suffice.svm import KernelMachine
 
 rng = np.random.default_rng(0)
@@ -35,7 +35,7 @@ losses = {
 fig, ax = plt.subplots(figsize=(7, 4.2), layout="constrained")
 ax.plot(x, y, ".", color="0.75", markersize=4)
 for (name, loss), style in zip(losses.items(), ("-", "--", ":"), strict=True):
-    model = KernelMachine(loss, C=5.0, kernel=Gaussian(0.5)).fit(X, y)
+    model = KernelMachine(loss, C=5.0, kernel=RBF(0.5)).fit(X, y)
     ax.plot(line, model.predict(line), style, label=name)
 ax.set(xlabel="x", ylabel="y")
 ax.legend()

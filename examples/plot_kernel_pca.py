@@ -12,14 +12,14 @@ import numpy as np
 from sklearn.datasets import make_circles
 
 from suffice.decomposition import PCA, KernelPCA
-from suffice.kernels import Gaussian
+from suffice.kernels import RBF
 
 X, ring = make_circles(600, factor=0.3, noise=0.06, random_state=0)
 models = {
     "PCA": PCA(2),
-    "KernelPCA, exact": KernelPCA(2, kernel=Gaussian(3.0)),
+    "KernelPCA, exact": KernelPCA(2, kernel=RBF(3.0)),
     "KernelPCA, 30 landmarks": KernelPCA(
-        2, kernel=Gaussian(3.0), landmarks=30, random_state=0
+        2, kernel=RBF(3.0), landmarks=30, random_state=0
     ),
 }
 fig, axes = plt.subplots(1, 3, figsize=(11, 3.6), layout="constrained")

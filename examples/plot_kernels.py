@@ -9,7 +9,7 @@ string kernel compares words by the letters that they share in order.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from suffice.kernels import Gaussian, Linear, Normalized, Polynomial, Subsequences
+from suffice.kernels import RBF, Linear, Normalized, Polynomial, Subsequences
 from suffice.linear_model import KernelPerceptron
 from suffice.plot import DecisionRegionsDisplay
 
@@ -20,7 +20,7 @@ y = np.where(np.sin(2.0 * X[:, 0]) + 0.4 * X[:, 0] > X[:, 1], "below", "above")
 kernels = {
     "Linear()": Linear(),
     "Polynomial(3)": Polynomial(3),
-    "Linear() + Gaussian(0.5)": Linear() + Gaussian(0.5),
+    "Linear() + RBF(0.5)": Linear() + RBF(0.5),
 }
 _, axes = plt.subplots(1, 3, figsize=(10, 3.6), layout="constrained")
 for ax, (name, kernel) in zip(axes, kernels.items(), strict=True):

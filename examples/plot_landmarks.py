@@ -13,7 +13,7 @@ from sklearn.datasets import make_moons
 from sklearn.pipeline import make_pipeline
 
 from suffice.kernel_approximation import Nystroem, RBFSampler
-from suffice.kernels import Gaussian
+from suffice.kernels import RBF
 from suffice.svm import LinearSVC
 
 X, y = make_moons(400, noise=0.2, random_state=0)
@@ -22,7 +22,7 @@ grid = np.stack(np.meshgrid(*side), axis=-1).reshape(-1, 2)
 
 fig, axes = plt.subplots(1, 2, figsize=(8, 3.6), layout="constrained")
 for ax, n in zip(axes, (4, 30), strict=True):
-    features = Nystroem(Gaussian(1.0), n_components=n, random_state=0)
+    features = Nystroem(RBF(1.0), n_components=n, random_state=0)
     model = make_pipeline(features, LinearSVC(C=10.0, max_iter=10_000)).fit(X, y)
     score = model.decision_function(grid).reshape(120, 120)
     ax.contourf(
@@ -38,7 +38,7 @@ for ax, n in zip(axes, (4, 30), strict=True):
 # fewer of them suffice than of random Fourier features.
 
 fig, ax = plt.subplots(figsize=(5, 3.6), layout="constrained")
-K, sizes = Gaussian(1.0)(X), np.array([4, 8, 16, 32, 64, 128])
+K, sizes = RBF(1.0)(X), np.array([4, 8, 16, 32, 64, 128])
 for make, name in ((Nystroem, "Nystroem"), (RBFSampler, "RBFSampler")):
     errors = []
     for n in sizes:

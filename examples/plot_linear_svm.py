@@ -9,7 +9,8 @@ objective is from its minimum, at most.
 import matplotlib.pyplot as plt
 import numpy as np
 
-from suffice.svm import LinearSVC, margin
+from suffice.svm import LinearSVC
+from suffice.textbook import margin
 
 rng = np.random.default_rng(3)
 y = np.repeat([-1, 1], 60)

@@ -15,7 +15,7 @@ import numpy as np
 from sklearn.datasets import make_classification, make_moons
 
 from suffice.linear_model import Perceptron, PocketPerceptron, VotedPerceptron
-from suffice.svm import is_linearly_separable, novikoff_bound
+from suffice.textbook import is_linearly_separable, novikoff_bound
 
 X, y = np.array([[3.0, 3.0], [4.0, 3.0], [1.0, 1.0]]), np.array([1, 1, -1])
 model = Perceptron(shuffle=False).fit(X, y)

@@ -12,14 +12,14 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 
-from suffice.kernels import Gaussian
+from suffice.kernels import RBF
 from suffice.svm import SVR, OneClassSVM
 
 rng = np.random.default_rng(0)
 x = np.sort(rng.uniform(0, 6, 80))[:, None]
 y = np.sin(x[:, 0]) + 0.15 * rng.normal(size=80)
 epsilon = 0.2
-tube = SVR(C=10.0, epsilon=epsilon, kernel=Gaussian(0.5)).fit(x, y)
+tube = SVR(C=10.0, epsilon=epsilon, kernel=RBF(0.5)).fit(x, y)
 
 fig, axes = plt.subplots(1, 2, figsize=(10, 4), layout="constrained")
 at = np.linspace(0, 6, 200)[:, None]
@@ -40,7 +40,7 @@ X = make_moons(200, noise=0.1, random_state=0)[0]
 side = np.linspace(-1.8, 2.8, 150), np.linspace(-1.3, 1.8, 150)
 grid = np.stack(np.meshgrid(*side), axis=-1).reshape(-1, 2)
 for nu, color in ((0.05, "C0"), (0.3, "C1")):
-    region = OneClassSVM(nu=nu, kernel=Gaussian(2.0)).fit(X)
+    region = OneClassSVM(nu=nu, kernel=RBF(2.0)).fit(X)
     score = region.decision_function(grid).reshape(150, 150)
     axes[1].contour(*side, score, [0], colors=color)
     outside = (region.predict(X) == -1).mean()

@@ -11,7 +11,7 @@ import matplotlib.pyplot as plt
 import numpy as np
 from sklearn.datasets import make_moons
 
-from suffice.kernels import Gaussian
+from suffice.kernels import RBF
 from suffice.plot import KernelMatrixDisplay, MarginDisplay
 from suffice.svm import SVC
 
@@ -19,7 +19,7 @@ X, y = make_moons(200, noise=0.2, random_state=0)
 
 fig, axes = plt.subplots(2, 1, figsize=(6, 7.5), layout="constrained")
 for ax, C in zip(axes, (0.1, 100.0), strict=True):
-    model = SVC(C=C, kernel=Gaussian(1.0)).fit(X, y)
+    model = SVC(C=C, kernel=RBF(1.0)).fit(X, y)
     MarginDisplay.from_estimator(model, X, y, ax=ax)
     ax.set(title=f"C = {C:g}")
 
@@ -38,5 +38,5 @@ print(f"objective {report.primal:.2f}, gap {report.gap:.1e}")
 # The kernel matrix, with the rows of each class side by side. Rows of one class are similar to each other: a
 # block of each class is bright.
 
-KernelMatrixDisplay.from_kernel(Gaussian(1.0), X, y)
+KernelMatrixDisplay.from_kernel(RBF(1.0), X, y)
 plt.show()

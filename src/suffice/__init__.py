@@ -60,6 +60,7 @@ _MODULES = (
     "sequence",
     "statistics",
     "svm",
+    "textbook",
     "topics",
     "tree",
 )

@@ -9,7 +9,7 @@ from sklearn.svm import SVC
 
 from suffice.linear_model import LinearRegression, RidgeClassifier, model_probabilities
 from suffice.preprocessing import BasisFunctions
-from suffice.svm import is_linearly_separable
+from suffice.textbook import is_linearly_separable
 
 from ._canon import example
 from ._numeric import column

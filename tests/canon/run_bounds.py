@@ -7,16 +7,15 @@ from scipy.stats import binom
 from sklearn.pipeline import make_pipeline
 
 from suffice.linear_model import LinearRegression
-from suffice.model_selection import (
-    bias_variance_decomposition,
+from suffice.model_selection import bias_variance_decomposition, replicate_predictions
+from suffice.preprocessing import BasisFunctions
+from suffice.textbook import (
     finite_class_bound,
     finite_class_sample_size,
     hoeffding_bound,
     is_shattered,
-    replicate_predictions,
     vc_confidence,
 )
-from suffice.preprocessing import BasisFunctions
 
 from ._canon import example
 

@@ -23,7 +23,7 @@ from suffice.cluster import (
     normalized_cut_weights,
     sums_of_squares,
 )
-from suffice.kernels import Gaussian, Linear
+from suffice.kernels import RBF, Linear
 
 from ._canon import UpToSign, example
 from ._numeric import column, groups
@@ -298,7 +298,7 @@ def _(given):
         return ((phi[:, None] - center) ** 2).sum(axis=2), model.inertia_, phi
 
     linear, _, _ = distances(Linear())
-    gaussian, loss, phi = distances(Gaussian(gamma=1.0 / 8.0))
+    gaussian, loss, phi = distances(RBF(gamma=1.0 / 8.0))
     return {
         "linear_kernel_distances": linear,
         "gaussian_distances": gaussian,

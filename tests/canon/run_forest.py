@@ -2,7 +2,8 @@
 
 import numpy as np
 
-from suffice.ensemble import Bagging, BaggingClassifier, RandomForestClassifier, RandomForestRegressor
+from suffice.ensemble import BaggingClassifier, RandomForestClassifier, RandomForestRegressor
+from suffice.ensemble.bagging import Bagging
 from suffice.linear_model import LinearRegression
 from suffice.tree import DecisionTreeRegressor
 from suffice.tree.forest import Forest

@@ -3,7 +3,7 @@
 import numpy as np
 
 from suffice.information import RelativeDensityRatio, relative_density_ratio, relative_pearson
-from suffice.kernels import Gaussian
+from suffice.kernels import RBF
 
 from ._canon import example
 
@@ -37,7 +37,7 @@ def _(given):
     p, q = rng.normal(size=2000), rng.normal(0.5, size=2000)
     X, sample = np.append(p, q)[:, None], np.repeat([1, 0], 2000)
     model = RelativeDensityRatio(beta, random_state=0).fit(X, sample)
-    phi, other = (Gaussian(model.gamma_)(part[:, None], model.X_fit_) for part in (p, q))
+    phi, other = (RBF(model.gamma_)(part[:, None], model.X_fit_) for part in (p, q))
     H = beta * phi.T @ phi / 2000 + (1 - beta) * other.T @ other / 2000
     theta = np.linalg.solve(H + model.penalty_ * np.eye(len(H)), phi.mean(axis=0))
     at_p, at_q = phi @ theta, other @ theta

@@ -13,9 +13,9 @@ from sklearn.preprocessing import KernelCenterer, PolynomialFeatures
 from suffice.decomposition import KernelPCA
 from suffice.kernel_ridge import KernelRidge
 from suffice.kernels import (
+    RBF,
     Centered,
     Exponential,
-    Gaussian,
     KernelExpansion,
     Linear,
     Polynomial,
@@ -114,7 +114,7 @@ def _(given):
     x, z, sigma = given["x"], given["z"], given["sigma"]
     series = sum((x * z / sigma**2) ** k / factorial(k) for k in range(20))
     return {
-        "kernel": Gaussian(1 / (2 * sigma**2))([[x]], [[z]]).item(),
+        "kernel": RBF(1 / (2 * sigma**2))([[x]], [[z]]).item(),
         "series_20_terms": np.exp(-(x * x + z * z) / (2 * sigma**2)) * series,
     }
 
@@ -123,8 +123,8 @@ def _(given):
 def _(given):
     x, z = [[0.0]], [[given["squared_distance"] ** 0.5]]
     return {
-        "slides_exp(-d2/(2s2))": Gaussian(1 / (2 * given["sigma2"]))(x, z).item(),
-        "notes_exp(-d2/s2)": Gaussian(1 / given["sigma2"])(x, z).item(),
+        "slides_exp(-d2/(2s2))": RBF(1 / (2 * given["sigma2"]))(x, z).item(),
+        "notes_exp(-d2/s2)": RBF(1 / given["sigma2"])(x, z).item(),
     }
 
 
@@ -139,7 +139,7 @@ def _(given):
 @example("stats601-and-slides/kernel-centering-small")
 def _(given):
     x, new = np.array(given["x"], float)[:, None], [[given["new_x"]]]
-    kernel = Centered(Gaussian(1 / 4), x)
+    kernel = Centered(RBF(1 / 4), x)
     return {
         "centred": kernel(x),
         "row_sums": kernel(x).sum(axis=1),
@@ -199,7 +199,7 @@ def _(given):
 
 @example("stats601-and-slides/kernel-validity")
 def _(given):
-    found = is_positive_definite(Gaussian(1 / given["gaussian_sigma2"]), given["Y"])
+    found = is_positive_definite(RBF(1 / given["gaussian_sigma2"]), given["Y"])
     negative = -1.0 * np.square(np.subtract.outer(np.ravel(given["Y"]), np.ravel(given["Y"])))
     refuted = is_positive_definite(negative)
     assert found
@@ -214,7 +214,7 @@ def _(given):
 
 @example("stats601-and-slides/rkhs-reproducing")
 def _(given):
-    f = KernelExpansion(Gaussian(1 / 4), np.array(given["nodes"]), np.array(given["alpha"]))
+    f = KernelExpansion(RBF(1 / 4), np.array(given["nodes"]), np.array(given["alpha"]))
     return {
         "f_at_nodes": f(given["nodes"]),
         "squared_norm": f.norm**2,
@@ -238,7 +238,7 @@ def _(given):
 def _(given):
     X, y = np.array(given["X"]), np.array(given["y"])
     model = KernelRidge(given["lambda"], kernel="rbf", gamma=1 / given["sigma2"]).fit(X, y)
-    all_rows = KernelRidge(given["lambda"], kernel=Gaussian(1 / given["sigma2"]), landmarks=4).fit(X, y)
+    all_rows = KernelRidge(given["lambda"], kernel=RBF(1 / given["sigma2"]), landmarks=4).fit(X, y)
     assert np.allclose(all_rows.predict(X), model.predict(X), rtol=1e-10)
     return {
         "alpha": model.dual_coef_,
@@ -253,7 +253,7 @@ def _(given):
 @example("stats601-and-slides/kernel-logistic-small")
 def _(given):
     X, y, C = np.array(given["x"])[:, None], np.array(given["y"]), 1.0 / given["lambda"]
-    how = {"kernel": Gaussian(1 / 4), "fit_intercept": False, "tol": 1e-10}
+    how = {"kernel": RBF(1 / 4), "fit_intercept": False, "tol": 1e-10}
     model = KernelLogisticRegression(C, **how).fit(X, y)
     all_rows = KernelLogisticRegression(C, landmarks=6, **how).fit(X, y)
     mu = model.predict_proba(X)[:, 1]
@@ -269,7 +269,7 @@ def _(given):
 def _(given):
     X = np.random.default_rng(0).normal(size=(40, 2))
     y = (X[:, 0] > 0).astype(int) + (X[:, 1] > 0.5)
-    how = {"kernel": Gaussian(1.0), "fit_intercept": False, "tol": 1e-10}
+    how = {"kernel": RBF(1.0), "fit_intercept": False, "tol": 1e-10}
     model = KernelLogisticRegression(2.0, **how).fit(X, y)
     residual = (y[:, None] == model.classes_) - model.predict_proba(X)
     assert np.allclose(model.dual_coef_.sum(axis=0), 0.0, atol=1e-5)
@@ -281,7 +281,7 @@ def _(given):
     """The weight C of a loss beside half the squared norm is one over twice lambda."""
     X = np.random.default_rng(0).normal(size=(30, 2))
     y = np.sin(X[:, 0]) + X[:, 1]
-    shared = {"kernel": Gaussian(1.0), "fit_intercept": False, "tol": 1e-11}
+    shared = {"kernel": RBF(1.0), "fit_intercept": False, "tol": 1e-11}
     lam = 0.3
     squares = KernelMachine("squared", C=0.5 / lam, **shared).fit(X, y)
     logistic = KernelMachine("logistic", C=0.5 / lam, **shared).fit(X, y > 0)

@@ -9,7 +9,7 @@ from sklearn.naive_bayes import GaussianNB
 from suffice.decision import BayesDecision, conditional_risk, excess_risk_bound, expected_risk
 from suffice.linear_model import KernelPerceptron, MarginPerceptron, Perceptron, VotedPerceptron
 from suffice.statistics import margin_loss
-from suffice.svm import (
+from suffice.textbook import (
     hyperplane_distance,
     hyperplane_projection,
     is_linearly_separable,

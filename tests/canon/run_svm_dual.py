@@ -3,8 +3,9 @@
 import numpy as np
 import pytest
 
-from suffice.kernels import Gaussian, Polynomial
-from suffice.svm import SVC, hyperplane_distance, is_linearly_separable, margin, smo_step
+from suffice.kernels import RBF, Polynomial
+from suffice.svm import SVC
+from suffice.textbook import hyperplane_distance, is_linearly_separable, margin, smo_step
 
 from ._canon import example, given
 
@@ -354,7 +355,7 @@ def _(_g):
     X = rng.normal(size=(60, 2))
     y = np.where(X[:, 0] + rng.normal(size=60) > 0, 1.0, -1.0)
     for C in (0.1, 5.0):
-        report = SVC(C=C, kernel=Gaussian(0.5), solver="qp").fit(X, y).kkt_report(X, y)
+        report = SVC(C=C, kernel=RBF(0.5), solver="qp").fit(X, y).kkt_report(X, y)
         m, alpha, slack = report.margin, report.alpha, report.slack
         assert (m[report.position == "outside"] > 1 - 1e-3).all()
         assert np.allclose(m[report.position == "on"], 1, atol=1e-3)

@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import suffice
 from suffice.core import cost
 from suffice.decomposition import PCA, KernelPCA
-from suffice.kernels import Gaussian, Polynomial
+from suffice.kernels import RBF, Polynomial
 
 from ..laws.registry import recorded_folds
 
@@ -68,12 +68,12 @@ def test_weights_are_repetitions():
 def test_precomputed_sparse_and_kernels_as_values():
     K, weight = rbf_kernel(X, gamma=0.1), (np.arange(250) % 3).astype(float)
     for w in (None, weight):
-        rows = KernelPCA(3, kernel=Gaussian(0.1)).fit(X, sample_weight=w)
+        rows = KernelPCA(3, kernel=RBF(0.1)).fit(X, sample_weight=w)
         gram = KernelPCA(3, kernel="precomputed").fit(K, sample_weight=w)
         close_up_to_sign(gram.transform(K[:9]), rows.transform(X[:9]))
     with pytest.raises(ValueError, match="square"):
         KernelPCA(kernel="precomputed").fit(K[:, :50])
-    thin, kernel = sp.random_array((120, 20), density=0.3, rng=0, format="csr"), Gaussian(0.5) + Polynomial(2)
+    thin, kernel = sp.random_array((120, 20), density=0.3, rng=0, format="csr"), RBF(0.5) + Polynomial(2)
     for how in ({}, {"landmarks": 40, "random_state": 0}):
         dense = KernelPCA(3, kernel=kernel, **how).fit(thin.toarray()).transform(thin.toarray())
         close_up_to_sign(KernelPCA(3, kernel=kernel, **how).fit(thin).transform(thin), dense)

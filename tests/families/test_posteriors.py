@@ -14,7 +14,7 @@ from suffice.families import (
     GaussianPrior,
     Multinomial,
     Poisson,
-    Product,
+    ProductFamily,
     Sticks,
 )
 
@@ -36,7 +36,7 @@ def families():
         Bernoulli.start(K, 1, alpha=0.4),
         Poisson.start(K, 1, alpha=0.4),
     )
-    found["Product"] = Product(tuple(np.array([j]) for j in range(4)), parts)
+    found["ProductFamily"] = ProductFamily(tuple(np.array([j]) for j in range(4)), parts)
     return found
 
 
@@ -80,7 +80,7 @@ def test_evidence_follows_from_any_parameters(name):
 
 def row_terms(family, X):
     """log p(x given k), less what the statistics know of it."""
-    if isinstance(family, Product):
+    if isinstance(family, ProductFamily):
         return sum(row_terms(part, x) for part, x in family.each(X))
     if not isinstance(family, Poisson | Multinomial):
         return np.zeros((len(X), K))

@@ -9,8 +9,17 @@ import pytest
 from sklearn.utils._param_validation import StrOptions
 
 from suffice.core.blocks import Rows, Sequences
-from suffice.fitting import SOLVERS, Problem, Ridge, Scaled, Solver, find_solver, newton, quasi_newton
-from suffice.fitting.problem import ColumnRidge
+from suffice.fitting import (
+    SOLVERS,
+    Problem,
+    RidgePenalty,
+    ScaledProblem,
+    Solver,
+    find_solver,
+    newton,
+    quasi_newton,
+)
+from suffice.fitting.problem import ColumnRidgePenalty
 from suffice.fitting.standardize import Standardization, column_sizes
 from suffice.inputs import in_blocks
 from suffice.linear_model import (
@@ -71,7 +80,10 @@ def standard(**how):
 def a_log_linear(curvature=True, classes=K):
     model = LogLinear(np.zeros((classes, D + 1)), LABELS, np.array([1.0, 2.0, 0.5]), curvature=curvature)
     return Problem(
-        rows(), model, ColumnRidge(np.array([0.1, 0.2, 0.3, 0.0]), model.theta.shape), standard=STANDARD
+        rows(),
+        model,
+        ColumnRidgePenalty(np.array([0.1, 0.2, 0.3, 0.0]), model.theta.shape),
+        standard=STANDARD,
     )
 
 
@@ -94,7 +106,7 @@ def a_huber():
 
 def a_maximum_entropy(curvature=True):
     model = FeatureWeights(np.zeros(K * (D + 1)), LABELS, Products(K, True), curvature)
-    return Problem(rows(), model, Ridge(np.linspace(0.0, 2.0, K * (D + 1))), standard=STANDARD)
+    return Problem(rows(), model, RidgePenalty(np.linspace(0.0, 2.0, K * (D + 1))), standard=STANDARD)
 
 
 def a_random_field():
@@ -105,7 +117,7 @@ def a_random_field():
 
 def a_scaled_random_field():
     problem = a_random_field()
-    return Scaled(problem, np.linspace(0.5, 3.0, problem.start.size))
+    return ScaledProblem(problem, np.linspace(0.5, 3.0, problem.start.size))
 
 
 def a_margin():
@@ -161,8 +173,8 @@ def test_without_curvature_the_rest_is_the_same(name):
 
 def test_a_wrong_gradient_is_caught():
     """The test of gradients can fail: the penalty in the gradient of another strength than in the value."""
-    problem, right = a_maximum_entropy(), Ridge(1.0)
-    problem.penalty = lambda theta, s: (right(theta, s)[0], Ridge(1.1)(theta, s)[1])
+    problem, right = a_maximum_entropy(), RidgePenalty(1.0)
+    problem.penalty = lambda theta, s: (right(theta, s)[0], RidgePenalty(1.1)(theta, s)[1])
     with pytest.raises(AssertionError):
         must_be_gradient(problem)
 
@@ -183,7 +195,9 @@ def test_a_point_is_folded_once(name):
 @pytest.mark.parametrize("minimize", [quasi_newton, newton], ids=lambda f: f.__name__)
 def test_the_sums_at_the_solution_need_no_pass(minimize):
     problem = Problem(
-        rows(), FeatureWeights(np.zeros(K * D), LABELS, Products(K, False), minimize is newton), Ridge(1.0)
+        rows(),
+        FeatureWeights(np.zeros(K * D), LABELS, Products(K, False), minimize is newton),
+        RidgePenalty(1.0),
     )
     found = minimize(problem, problem.start)
     before = problem.data.folds

@@ -12,7 +12,7 @@ from scipy.stats import norm
 import suffice
 from suffice.core import cost
 from suffice.information import RelativeDensityRatio, relative_density_ratio, relative_pearson
-from suffice.kernels import Gaussian
+from suffice.kernels import RBF
 
 from ..laws.registry import cut_at, recorded_folds
 
@@ -24,7 +24,7 @@ GRID = {"gamma": [0.1, 0.5, 2.0], "penalty": [1e-3, 0.1, 3.0]}
 
 def by_hand(X, y, w, points, gamma, penalty, alpha):
     p, q = y == "r", y == "q"
-    phi = Gaussian(gamma)(X, points)
+    phi = RBF(gamma)(X, points)
     mean = [(phi[s] * w[s, None]).T @ phi[s] / w[s].sum() for s in (p, q)]
     H, h = alpha * mean[0] + (1 - alpha) * mean[1], w[p] @ phi[p] / w[p].sum()
     return np.linalg.solve(H + penalty * np.eye(len(H)), h), H, h
@@ -38,7 +38,7 @@ def test_closed_form():
         theta, H, h = by_hand(X, Y, weight, model.X_fit_, 0.5, 0.1, alpha)
         np.testing.assert_allclose(model.dual_coef_, theta, rtol=1e-9)
         assert model.divergence_ == pytest.approx(2 * h @ theta - theta @ H @ theta - 1, rel=1e-9)
-        g = Gaussian(0.5)(X, model.X_fit_) @ theta
+        g = RBF(0.5)(X, model.X_fit_) @ theta
         np.testing.assert_allclose(model.ratio(X), np.maximum(g, 0.0), rtol=1e-9, atol=1e-12)
         np.testing.assert_array_equal(model.predict(X), np.where(g > 1.0, "r", "q"))
         rows = {tuple(row) for row in X[Y == "r"]}

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy import stats
 
-from suffice.families import GAUSSIANS, Bernoulli, Categorical, Multinomial, Poisson, Product
+from suffice.families import GAUSSIANS, Bernoulli, Categorical, Multinomial, Poisson, ProductFamily
 from suffice.information import entropy, f_divergence, kl_divergence, relative_pearson
 from suffice.information.entropies import F_DIVERGENCES
 
@@ -22,7 +22,7 @@ def test_tables():
     assert kl_divergence([0.5, 0.5], [1.0, 0.0]) == np.inf
 
 
-CLOSED = [Bernoulli, Categorical, Multinomial, Poisson, Product, *GAUSSIANS.values()]
+CLOSED = [Bernoulli, Categorical, Multinomial, Poisson, ProductFamily, *GAUSSIANS.values()]
 
 
 @pytest.mark.parametrize("cls", CLOSED, ids=lambda cls: cls.__name__)
@@ -35,7 +35,7 @@ def test_divergence_of_families_is_that_of_draws(cls):
     error = ratio.std(axis=1) / np.sqrt(20_000)
     assert (np.abs(kl_divergence(p, q) - ratio.mean(axis=1)) < 5 * error + 1e-12).all()
     np.testing.assert_allclose(kl_divergence(p, p), 0.0, atol=1e-12)
-    if cls in (Poisson, Multinomial) or cls is Product:
+    if cls in (Poisson, Multinomial) or cls is ProductFamily:
         with pytest.raises(TypeError, match="closed form"):
             entropy(p)
         return

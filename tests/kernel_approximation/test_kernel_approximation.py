@@ -13,7 +13,7 @@ from sklearn.pipeline import make_pipeline
 import suffice
 from suffice.fitting.landmarks import inverse_factor, inverse_root
 from suffice.kernel_approximation import Nystroem, RBFSampler
-from suffice.kernels import Gaussian, KernelColumns, Polynomial
+from suffice.kernels import RBF, KernelColumns, Polynomial
 from suffice.linear_model import Ridge
 
 from ..laws.registry import cut_at, recorded_folds
@@ -115,7 +115,7 @@ def test_sparse_rows():
 
 
 def test_kernels_as_values_and_wrong_calls():
-    kernel = Gaussian(0.5) + 0.1 * Polynomial(2)
+    kernel = RBF(0.5) + 0.1 * Polynomial(2)
     phi = Nystroem(kernel, n_components=60, random_state=0).fit_transform(X[:60])
     np.testing.assert_allclose(phi @ phi.T, kernel(X[:60]), atol=1e-8)
     with pytest.raises(ValueError, match="Don't pass gamma"):
@@ -125,7 +125,7 @@ def test_kernels_as_values_and_wrong_calls():
 
 
 def test_columns_of_a_gram_matrix_are_landmarks(tmp_path):
-    kernel, rows = Gaussian(0.5), X[:60]
+    kernel, rows = RBF(0.5), X[:60]
     K = kernel(rows)
     phi = Nystroem("precomputed", n_components=60, random_state=0).fit_transform(K)
     np.testing.assert_allclose(phi @ phi.T, K, atol=1e-8)

@@ -20,7 +20,7 @@ from suffice.core.blocks import Rows
 from suffice.core.randomness import Purpose
 from suffice.fitting.shared import divide
 from suffice.kernel_ridge import KernelRidge, kernel_ridge
-from suffice.kernels import Gaussian, Polynomial
+from suffice.kernels import RBF, Polynomial
 from suffice.model_selection import GridSearch
 
 from ..laws.registry import cut_at, recorded_folds
@@ -91,7 +91,7 @@ def test_precomputed():
 
 def test_sparse_rows_and_kernels_as_values():
     rows = sp.random_array((150, 30), density=0.2, rng=0, format="csr")
-    y, kernel = rows @ rng.normal(size=30), Gaussian(0.5) + 0.1 * Polynomial(2)
+    y, kernel = rows @ rng.normal(size=30), RBF(0.5) + 0.1 * Polynomial(2)
     for how in ({}, {"landmarks": 40, "random_state": 0}):
         dense = KernelRidge(0.1, kernel=kernel, **how).fit(rows.toarray(), y)
         sparse = KernelRidge(0.1, kernel=kernel, **how).fit(rows, y)
@@ -161,7 +161,7 @@ def test_moments_of_kernels_give_those_of_features(monkeypatch):
     """Up to a condition of the landmarks that both sides of the bound have here."""
     weight = rng.uniform(0.1, 3.0, size=200)
     for gamma, direct in ((8.0, True), (0.05, False)):
-        how = {"kernel": Gaussian(gamma), "landmarks": 20, "random_state": 0}
+        how = {"kernel": RBF(gamma), "landmarks": 20, "random_state": 0}
         ours = KernelRidge(1e-3, **how).fit(X, Y, weight)
         assert ours.model_.of_kernels == direct
         with monkeypatch.context() as patch:

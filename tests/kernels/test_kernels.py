@@ -18,15 +18,13 @@ from suffice.core.storage import StorageError, load_value, save_value
 from suffice.decomposition import BilinearNMF
 from suffice.kernel_approximation import Nystroem
 from suffice.kernels import (
+    RBF,
     Centered,
     Exponential,
-    Function,
-    Gaussian,
     KernelColumns,
     KernelExpansion,
     Laplacian,
     Linear,
-    Named,
     Normalized,
     Polynomial,
     Precomputed,
@@ -37,6 +35,7 @@ from suffice.kernels import (
     string_kernel,
     vectors,
 )
+from suffice.kernels.vectors import Function, Named
 from suffice.linear_model import KernelPerceptron
 from suffice.sequence import MaxMarginMarkovNetwork
 
@@ -56,7 +55,7 @@ def Z(rng):
     return rng.normal(size=(5, 4))
 
 
-NESTED = 0.5 * Gaussian(0.3) * Polynomial(2) + Normalized(Linear()) + Exponential(Laplacian(0.2))
+NESTED = 0.5 * RBF(0.3) * Polynomial(2) + Normalized(Linear()) + Exponential(Laplacian(0.2))
 
 
 @pytest.fixture(autouse=True)
@@ -88,14 +87,14 @@ def test_no_rows(X):
 
 
 def test_kernels_add_multiply_and_scale(X, Z):
-    k, m = Gaussian(0.3), Polynomial(2)
+    k, m = RBF(0.3), Polynomial(2)
     assert_array_equal((k + m)(X, Z), k(X, Z) + m(X, Z))
     assert_array_equal((k * m)(X, Z), k(X, Z) * m(X, Z))
     assert_array_equal((2 * k)(X, Z), 2 * k(X, Z))
     assert_array_equal((k * np.float32(0.5))(X, Z), 0.5 * k(X, Z))
     assert_array_equal(Exponential(m)(X, Z), np.exp(m(X, Z)))
     assert 2 * k == k * 2.0
-    assert k != Gaussian(0.4)
+    assert k != RBF(0.4)
     assert_allclose(NESTED.diagonal(X), NESTED(X).diagonal(), rtol=1e-13)
     with pytest.raises(TypeError):
         _ = k + 1
@@ -113,7 +112,7 @@ def test_normalized_rows_have_length_one(X, Z):
 
 
 def test_centered_rows_have_mean_zero(rng, X, Z):
-    kernel = Gaussian(0.3)
+    kernel = RBF(0.3)
     centerer = KernelCenterer().fit(kernel(X))
     assert_allclose(Centered(kernel)(X), centerer.transform(kernel(X)), atol=1e-14)
     about = Centered(kernel).with_rows(X)
@@ -135,12 +134,12 @@ def test_distances_far_from_the_origin(form, rng):
     near[7] = near[3]
     for X in (near + 1e8, np.where(np.arange(30)[:, None] % 2, near + 1e8, near - 1e8)):
         want = np.exp(-0.5 * cdist(X, X, "sqeuclidean"))
-        K = Gaussian(0.5)(form(X))
+        K = RBF(0.5)(form(X))
         assert_allclose(K, want, rtol=1e-11, atol=1e-300)
         assert (K.diagonal() == 1.0).all()
         assert_array_equal(K, K.T)
-        assert_allclose(Gaussian(0.5)(form(X), form(X[:4])), want[:, :4], rtol=1e-11, atol=1e-300)
-    assert_allclose(Gaussian(0.5)(sp.csr_array(X), X), want, rtol=1e-11, atol=1e-300)
+        assert_allclose(RBF(0.5)(form(X), form(X[:4])), want[:, :4], rtol=1e-11, atol=1e-300)
+    assert_allclose(RBF(0.5)(sp.csr_array(X), X), want, rtol=1e-11, atol=1e-300)
 
 
 # --- strings -------------------------------------------------------------------------------------------
@@ -214,10 +213,10 @@ def test_definiteness(X):
     assert is_positive_definite("rbf", X)
     assert is_positive_definite(np.zeros((3, 3)))
     assert is_positive_definite(Linear(), np.repeat(X, 3, axis=0))  # singular
-    found = is_positive_definite(-1.0 * Gaussian(), X)
+    found = is_positive_definite(-1.0 * RBF(), X)
     assert found.symmetric
     assert not found
-    assert_allclose(found.least_eigenvalue, np.linalg.eigvalsh(-Gaussian()(X))[0])
+    assert_allclose(found.least_eigenvalue, np.linalg.eigvalsh(-RBF()(X))[0])
     skew = is_positive_definite(lambda A, B: A[:, :1] - B[:, 0] + 9.0 * (A @ B.T), X)
     assert not skew.symmetric
     assert not skew.positive_definite
@@ -243,7 +242,7 @@ def test_no_gram_matrix_is_refused(X):
 
 
 def test_expansions_reproduce(rng, X, Z):
-    kernel = Gaussian(0.4)
+    kernel = RBF(0.4)
     f = KernelExpansion(kernel, X, rng.normal(size=len(X)))
     g = KernelExpansion(kernel, Z, rng.normal(size=len(Z)))
     assert_allclose(f(Z), kernel(Z, X) @ f.coef)
@@ -254,7 +253,7 @@ def test_expansions_reproduce(rng, X, Z):
     assert_allclose(f.inner(g), g.inner(f))
     assert_allclose(f.norm**2, f.coef @ kernel(X) @ f.coef)
     with pytest.raises(ValueError, match="different kernels"):
-        f.inner(g.replace(kernel=Gaussian(0.5)))
+        f.inner(g.replace(kernel=RBF(0.5)))
     with pytest.raises(ValueError, match="not positive definite"):
         _ = f.replace(kernel=-1.0 * kernel).norm
     assert KernelExpansion("linear", [[2.0]], [3.0])([[1.0]]).tolist() == [6.0]
@@ -292,14 +291,14 @@ def test_functions_of_two_rows(rng, n_features):
     [
         (lambda: as_kernel("gauss"), "kernel='gauss' is unknown: use one of"),
         (lambda: as_kernel("rbf", {"sigma": 1.0}), r"has \['sigma'\]; expected some of"),
-        (lambda: as_kernel(Gaussian(), {"gamma": 1.0}), "needs the name of a kernel"),
-        (lambda: Gaussian(-1.0), "gamma must be finite and non-negative; got -1.0"),
+        (lambda: as_kernel(RBF(), {"gamma": 1.0}), "needs the name of a kernel"),
+        (lambda: RBF(-1.0), "gamma must be finite and non-negative; got -1.0"),
         (lambda: Laplacian("scale"), "gamma must be finite and non-negative; got 'scale'"),
         (lambda: Polynomial(-1), "degree must be"),
         (lambda: Sigmoid(coef0=np.nan), "coef0 must be finite"),
         (lambda: Named("chi3"), "no kernel 'chi3'"),
-        (lambda: Gaussian()([1.0]), "got 1D array"),
-        (lambda: Gaussian()([[1.0]], [[1.0, 2.0]]), "X has 1 features, and Z has 2"),
+        (lambda: RBF()([1.0]), "got 1D array"),
+        (lambda: RBF()([[1.0]], [[1.0, 2.0]]), "X has 1 features, and Z has 2"),
     ],
 )
 def test_refusals(make, text):
@@ -311,7 +310,7 @@ def test_refusals(make, text):
 
 
 def test_kernels_are_stored(tmp_path, X, Z):
-    kernels = [NESTED, Centered(Sigmoid()).with_rows(X), Named("chi2", 0.5), KernelColumns(Gaussian(), X)]
+    kernels = [NESTED, Centered(Sigmoid()).with_rows(X), Named("chi2", 0.5), KernelColumns(RBF(), X)]
     for kernel in kernels:
         save_value(kernel, tmp_path / "kernel")
         same = load_value(tmp_path / "kernel")
@@ -325,14 +324,14 @@ def test_kernels_are_stored(tmp_path, X, Z):
 
 
 def test_files_hold_valid_kernels(tmp_path):
-    bad = Gaussian(1.0)
+    bad = RBF(1.0)
     object.__setattr__(bad, "gamma", -1.0)
     save_value(bad, tmp_path / "kernel")
     with pytest.raises(StorageError, match="gamma must be"):
         load_value(tmp_path / "kernel")
 
 
-@pytest.mark.parametrize("kernel", [NESTED, Centered(Gaussian(0.3)), Normalized(Polynomial(2))], ids=str)
+@pytest.mark.parametrize("kernel", [NESTED, Centered(RBF(0.3)), Normalized(Polynomial(2))], ids=str)
 def test_estimators_take_kernels(kernel, rng, tmp_path):
     X = rng.normal(size=(40, 2))
     y = (np.linalg.norm(X, axis=1) > 1.1).astype(int)
@@ -365,7 +364,7 @@ def test_estimators_take_kernels(kernel, rng, tmp_path):
 def test_weights_repeat_rows_with_a_centered_kernel(rng):
     X, weight = rng.normal(size=(30, 2)), rng.integers(1, 4, size=30)
     y = (X[:, 0] * X[:, 1] > 0).astype(int)
-    how = dict(kernel=Centered(Gaussian(0.5)), max_iter=1, tol=None)
+    how = dict(kernel=Centered(RBF(0.5)), max_iter=1, tol=None)
     weighted = KernelPerceptron(**how).fit(X, y, sample_weight=weight)
     again = np.repeat(np.arange(30), weight)
     assert_allclose(

@@ -13,7 +13,7 @@ from sklearn.model_selection import cross_val_score
 import suffice
 from suffice.decomposition import KernelPCA
 from suffice.kernel_ridge import KernelRidge
-from suffice.kernels import Centered, Gaussian, Normalized, Subsequences
+from suffice.kernels import RBF, Centered, Normalized, Subsequences
 from suffice.linear_model import KernelLogisticRegression
 from suffice.svm import SVC, SVR, KernelMachine, NuSVC, NuSVR, OneClassSVM
 
@@ -147,7 +147,7 @@ def test_strings_shorter_than_n():
         (lambda: SVC().fit(S, LABEL), r"X has strings: use kernel=Subsequences\(3\)"),
         (lambda: KernelRidge().fit(pd.Series(S), NUMBER), r"X has strings: use kernel=Subsequences\(3\)"),
         (lambda: OneClassSVM().fit(np.array(S)), r"X has strings: use kernel=Subsequences\(3\)"),
-        (lambda: SVC(kernel=KERNEL + Gaussian()).fit(S, LABEL), "takes rows of numbers: use Subsequences"),
+        (lambda: SVC(kernel=KERNEL + RBF()).fit(S, LABEL), "takes rows of numbers: use Subsequences"),
         (lambda: KernelRidge(kernel=KERNEL, landmarks=5).fit(S, NUMBER), "use landmarks=None"),
         (lambda: KernelPCA(kernel=KERNEL, fit_inverse_transform=True).fit(S), "a kernel of strings"),
     ],

@@ -34,8 +34,8 @@ from suffice.core.values import Value
 from suffice.engines.local import LocalPartitions
 from suffice.estimator.base import Estimator, Iterative
 from suffice.estimator.parameters import StrOptions
-from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianPrior, Poisson, Product
-from suffice.kernels import Centered, Gaussian, Polynomial
+from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianPrior, Poisson, ProductFamily
+from suffice.kernels import RBF, Centered, Polynomial
 from suffice.linear_model import Ridge
 from suffice.naive_bayes import GaussianNB
 from suffice.sequence import HiddenMarkovModel
@@ -511,7 +511,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     ],
     "ConditionalRandomField": [
         ({"kernel": "rbf", "gamma": 0.3}, None),
-        ({"kernel": Gaussian(0.3), "landmarks": 20}, None),
+        ({"kernel": RBF(0.3), "landmarks": 20}, None),
     ],
     "FactorAnalysis": [({"n_components": 1, "solver": "em", "alpha": 5.0}, None)],
     "ForwardStagewiseRegressor": [({"estimator": DecisionTreeRegressor(max_depth=2)}, None)],
@@ -541,7 +541,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     ],
     "KernelPerceptron": [
         ({"average": True}, None),
-        ({"kernel": Centered(Gaussian(0.3) + Polynomial(2))}, None),
+        ({"kernel": Centered(RBF(0.3) + Polynomial(2))}, None),
     ],
     "KNeighborsClassifier": [({"metric": "manhattan", "algorithm": "kd_tree", "weights": "distance"}, None)],
     "KNeighborsRegressor": [({"metric": "chebyshev", "weights": "distance"}, None)],
@@ -551,7 +551,7 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     ],
     "KernelRidge": [
         ({"kernel": "rbf", "landmarks": 20}, None),
-        ({"kernel": Centered(Gaussian(0.3) + Polynomial(2))}, None),
+        ({"kernel": Centered(RBF(0.3) + Polynomial(2))}, None),
     ],
     "LinearDiscriminantAnalysis": [
         ({"solver": "eigen", "shrinkage": "auto"}, None),
@@ -590,11 +590,11 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"solver": "mu", "beta_loss": 1.5}, None),
         ({"solver": "gradient", "alpha_W": 0.01, "l1_ratio": 0.5}, None),
     ],
-    "NuSVC": [({"kernel": "linear"}, None), ({"nu": 0.2, "kernel": Gaussian(0.3) + Polynomial(2)}, None)],
+    "NuSVC": [({"kernel": "linear"}, None), ({"nu": 0.2, "kernel": RBF(0.3) + Polynomial(2)}, None)],
     "NuSVR": [({"kernel": "linear", "C": 0.1}, None)],
     "OneClassSVM": [
         ({"kernel": "linear"}, None),
-        ({"nu": 0.1, "kernel": Gaussian(0.3) + Polynomial(2)}, None),
+        ({"nu": 0.1, "kernel": RBF(0.3) + Polynomial(2)}, None),
     ],
     "Perceptron": [({"average": True}, None)],
     "ProbabilisticPCA": [({"n_components": 1, "solver": "proximal", "alpha": 5.0}, None)],
@@ -607,11 +607,11 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
     "RidgeCV": [({"store_cv_results": True}, None)],
     "SVC": [
         ({"kernel": "linear"}, None),
-        ({"kernel": Centered(Gaussian(0.3) + Polynomial(2)), "class_weight": "balanced"}, None),
+        ({"kernel": Centered(RBF(0.3) + Polynomial(2)), "class_weight": "balanced"}, None),
     ],
     "SVR": [
         ({"kernel": "linear", "C": 0.1}, None),
-        ({"kernel": Centered(Gaussian(0.3) + Polynomial(2)), "epsilon": 0.0}, None),
+        ({"kernel": Centered(RBF(0.3) + Polynomial(2)), "epsilon": 0.0}, None),
     ],
     "SmoothingSpline": [({"n_knots": 12}, None)],
     "VotedPerceptron": [({"kernel": "linear"}, None)],
@@ -803,10 +803,10 @@ def numbers(variant: Variant, estimator: Any, X: Any) -> dict[str, Any]:
 
 def starts(cls: type, d: int | None = None, groups: int = K) -> dict[str, Any]:
     """Families of a class before they have seen data: plain, and with each kind of prior it knows."""
-    if cls is Product:
+    if cls is ProductFamily:
         parts = tuple(kind.start(groups, 1) for kind in (DiagonalGaussian, Categorical, Bernoulli, Poisson))
         assert tuple(part.support for part in parts) == MIXED
-        return {"Product": Product(tuple(np.array([j]) for j in range(len(parts))), parts)}
+        return {"ProductFamily": ProductFamily(tuple(np.array([j]) for j in range(len(parts))), parts)}
     known = {f.name for f in dataclasses.fields(cls)}
     found = {cls.__name__: cls.start(groups, d or D)}
     if "alpha" in known:
@@ -828,7 +828,7 @@ def learnt(family: Any, X: np.ndarray, seed: int = 0) -> Any:
 
 
 def _groups(family: Any) -> int:
-    first = family.parts[0] if isinstance(family, Product) else family
+    first = family.parts[0] if isinstance(family, ProductFamily) else family
     field = getattr(first, dataclasses.fields(first)[0].name)
     return len(first.probability[0]) if isinstance(field, tuple) else len(field)
 

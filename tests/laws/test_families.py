@@ -20,7 +20,7 @@ from suffice.families import (
     Mixture,
     Mixtures,
     Multinomial,
-    Product,
+    ProductFamily,
 )
 
 from .registry import (
@@ -71,7 +71,7 @@ def mass(family, columns):
 @each_class
 def test_densities_sum_to_one(cls):
     family = small(cls)
-    if isinstance(family, Product):
+    if isinstance(family, ProductFamily):
         for part, columns in zip(family.parts, family.columns, strict=True):
             np.testing.assert_allclose(mass(part, [(part, d) for d, _ in enumerate(columns)]), 0.0, atol=1e-9)
         return
@@ -92,7 +92,7 @@ def test_holes_are_summed_out(cls):
     X = table(family.support, 12, seed=4, d=2)[0]
     for column in range(X.shape[1]):
         part, where = family, column
-        if isinstance(family, Product):
+        if isinstance(family, ProductFamily):
             part, where = family.parts[column], 0
         hidden = X.copy()
         hidden[:, column] = np.nan

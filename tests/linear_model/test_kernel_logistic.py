@@ -13,7 +13,7 @@ from sklearn.metrics.pairwise import rbf_kernel
 import suffice
 from suffice.core import cost
 from suffice.fitting import solvers
-from suffice.kernels import Gaussian, Polynomial
+from suffice.kernels import RBF, Polynomial
 from suffice.linear_model import KernelLogisticRegression
 
 from ..laws.registry import cut_at
@@ -42,7 +42,7 @@ def test_conditions_of_the_optimum(labels, solver):
     """C s (1(y = c) - p) are the coefficients, with or without an intercept: STATS 601 5.7, 5.9."""
     weight = rng.uniform(0.1, 3.0, size=150)
     for intercept in (True, False):
-        model = KernelLogisticRegression(2.0, kernel=Gaussian(2.0), fit_intercept=intercept, **TIGHT)
+        model = KernelLogisticRegression(2.0, kernel=RBF(2.0), fit_intercept=intercept, **TIGHT)
         P = model.fit(X, labels, weight).predict_proba(X)
         error = weight[:, None] * ((labels[:, None] == model.classes_) - P)
         expected = 2.0 * (error if len(model.classes_) > 2 else error[:, 1:])
@@ -64,7 +64,7 @@ def test_two_classes_as_scikit_learn_finds_them_on_features():
 @pytest.mark.parametrize("labels", [TWO, THREE], ids=["two classes", "three"])
 def test_landmarks_at_all_rows_are_exact(labels, solver):
     weight = rng.integers(1, 4, size=150).astype(float)
-    for kernel in (Gaussian(0.5), Gaussian(5.0), Polynomial(3)):
+    for kernel in (RBF(0.5), RBF(5.0), Polynomial(3)):
         exact = KernelLogisticRegression(2.0, kernel=kernel, **TIGHT).fit(X, labels, weight)
         sums = KernelLogisticRegression(2.0, kernel=kernel, landmarks=150, **TIGHT).fit(X, labels, weight)
         close(sums.predict_proba(X + 0.1), exact.predict_proba(X + 0.1), 1e-5)

@@ -23,7 +23,7 @@ from suffice.families import (
     Mixture,
     Multinomial,
     Poisson,
-    Product,
+    ProductFamily,
     Sticks,
 )
 from suffice.fitting import gibbs as sampler
@@ -43,7 +43,7 @@ def families(K):
         GAUSSIANS["diag"].start(K, 1, prior=GaussianPrior(0.3, 0.6, 2.0, 6.0)),
         Poisson.start(K, 1, alpha=0.5),
     )
-    found["Product"] = Product((np.array([0]), np.array([1])), parts)
+    found["ProductFamily"] = ProductFamily((np.array([0]), np.array([1])), parts)
     return found
 
 

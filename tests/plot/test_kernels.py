@@ -12,7 +12,7 @@ import matplotlib.pyplot as plt  # noqa: E402
 import pandas as pd  # noqa: E402
 from sklearn.datasets import load_iris, make_moons  # noqa: E402
 
-from suffice.kernels import Gaussian, Linear, Subsequences  # noqa: E402
+from suffice.kernels import RBF, Linear, Subsequences  # noqa: E402
 from suffice.plot import KernelMatrixDisplay, MarginDisplay  # noqa: E402
 from suffice.svm import SVC, LinearSVC, OneClassSVM  # noqa: E402
 
@@ -61,12 +61,12 @@ def test_margins_that_cannot_be_drawn():
 
 def test_rows_of_a_class_are_side_by_side():
     order = np.random.default_rng(0).permutation(60)
-    display = KernelMatrixDisplay.from_kernel(Gaussian(1.0), X[order], Y[order])
+    display = KernelMatrixDisplay.from_kernel(RBF(1.0), X[order], Y[order])
     drawn = np.asarray(display.image_.get_array())
     sides = Y[order][display.order]
     assert (np.diff(sides) >= 0).all()
     rows = X[order][display.order]
-    np.testing.assert_allclose(drawn, Gaussian(1.0)(rows), rtol=1e-12)
+    np.testing.assert_allclose(drawn, RBF(1.0)(rows), rtol=1e-12)
     assert len(display.lines_) == 2 and display.lines_[0].get_xdata()[0] == 29.5
     with pytest.raises(ValueError, match="X has 60 rows, and y has 59 classes"):
         KernelMatrixDisplay.from_kernel("rbf", X, Y[1:])

@@ -9,7 +9,8 @@ from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import suffice
-from suffice.ranking import HITS, BrowseRank, PageRank, Surfer, TrustRank, transition_matrix
+from suffice.ranking import HITS, BrowseRank, PageRank, TrustRank, transition_matrix
+from suffice.ranking.page_rank import Surfer
 
 from ..versions import needs_callbacks
 

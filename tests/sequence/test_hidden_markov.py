@@ -33,7 +33,7 @@ from suffice.families import (
     Mixtures,
     Multinomial,
     Poisson,
-    Product,
+    ProductFamily,
     SphericalGaussian,
 )
 from suffice.fitting.em import summarize_each
@@ -135,7 +135,7 @@ def kinds(K, rng):
     mean, variance = rng.normal(size=(K, 2)), rng.gamma(2.0, size=(K, 2))
     p, rate = rng.dirichlet(np.ones(3), size=K), rng.gamma(3.0, size=(K, 1))
     parts = (DiagonalGaussian(mean, variance), Categorical((np.arange(3.0),), (p,)), Poisson(rate))
-    family = Product((np.array([0, 3]), np.array([1]), np.array([2])), parts)
+    family = ProductFamily((np.array([0, 3]), np.array([1]), np.array([2])), parts)
     X = np.column_stack([rng.normal(size=N), rng.integers(0, 3, N), rng.poisson(3.0, N), rng.normal(size=N)])
     X = holes(X, rng)
     each = [

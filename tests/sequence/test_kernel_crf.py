@@ -9,10 +9,10 @@ import scipy.sparse as sp
 from numpy.testing import assert_allclose, assert_array_equal
 
 import suffice
-from suffice.kernels import Centered, Gaussian, Precomputed, Subsequences
+from suffice.kernels import RBF, Centered, Precomputed, Subsequences
 from suffice.sequence import ConditionalRandomField
 
-RBF = dict(C=5.0, kernel=Gaussian(1.0), tol=1e-9, max_iter=2000, random_state=0)
+RBF = dict(C=5.0, kernel=RBF(1.0), tol=1e-9, max_iter=2000, random_state=0)
 
 
 @pytest.fixture
@@ -29,7 +29,7 @@ def flat(parts):
 
 def test_a_kernel_is_the_linear_field_of_its_features(circle):
     X, y = circle
-    values, Q = np.linalg.eigh(Gaussian(1.0)(flat(X)))
+    values, Q = np.linalg.eigh(RBF(1.0)(flat(X)))
     ends = np.cumsum([len(x) for x in X])[:-1]
     features = np.split(Q[:, values > 1e-13] * np.sqrt(values[values > 1e-13]), ends)
     linear = ConditionalRandomField(5.0, tol=1e-9, max_iter=2000).fit(features, y)
@@ -68,7 +68,7 @@ def test_the_model_has_the_gradient_of_its_weights(circle):
     block = suffice.core.blocks.Sequences(flat(X), np.cumsum([0, *map(len, X)]), flat(y))
     s = crf.model_.summarize(block)
     of_points, of_moves = crf.model_._parts(s.gradient)
-    K = Gaussian(1.0)(flat(X))
+    K = RBF(1.0)(flat(X))
     assert_allclose(of_points, -K @ crf.coef_.T / 5.0, atol=1e-6)
     assert_allclose(of_moves[0], -crf.transitions_ / 5.0, atol=1e-6)
 
@@ -113,7 +113,7 @@ def test_warm_start_projects_the_function(circle):
 def test_kernels_of_the_training_steps(circle):
     """A centered kernel has no constant function, and takes its center from the steps and their weights."""
     X, y = circle
-    crf = ConditionalRandomField(5.0, kernel=Centered(Gaussian(1.0)), tol=1e-7, max_iter=500).fit(X, y)
+    crf = ConditionalRandomField(5.0, kernel=Centered(RBF(1.0)), tol=1e-7, max_iter=500).fit(X, y)
     center = crf.model_.kernel(flat(X)).mean(axis=0)
     assert_allclose(center, 0.0, atol=1e-12)
 

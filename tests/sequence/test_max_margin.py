@@ -18,7 +18,7 @@ import suffice
 from suffice.core.blocks import Sequences, offsets
 from suffice.fitting import cutting_planes
 from suffice.fitting.planes import best_shares
-from suffice.kernels import Gaussian
+from suffice.kernels import RBF
 from suffice.sequence import Chains, MarginChain, MaxMarginMarkovNetwork, StructuredPerceptron
 
 K, D = 3, 4
@@ -242,7 +242,7 @@ def test_kernels():
     same = MaxMarginMarkovNetwork(50.0, tol=1e-6).fit(mapped, y)
     np.testing.assert_allclose(rbf.objective_, same.objective_, rtol=2e-6)
     np.testing.assert_allclose(rbf.transitions_, same.transitions_, atol=0.05)
-    called = MaxMarginMarkovNetwork(50.0, kernel=lambda A, B: Gaussian(1.0)(A, B), **how).fit(X, y)
+    called = MaxMarginMarkovNetwork(50.0, kernel=lambda A, B: RBF(1.0)(A, B), **how).fit(X, y)
     assert called.objective_ == rbf.objective_
     sparse = MaxMarginMarkovNetwork(50.0, kernel="rbf", gamma=1.0, **how).fit([sp.csr_array(x) for x in X], y)
     np.testing.assert_allclose(sparse.objective_, rbf.objective_, rtol=1e-8)  # each is within tol

@@ -11,7 +11,7 @@ import suffice
 from suffice.core.blocks import Rows
 from suffice.core.statistics import tree_sum
 from suffice.kernel_ridge import KernelRidge
-from suffice.kernels import Gaussian
+from suffice.kernels import RBF
 from suffice.linear_model import KernelLogisticRegression
 from suffice.svm import SVC, SVR, KernelMachine
 from suffice.svm.kernel_machine import ScoreLoss
@@ -21,7 +21,7 @@ X = rng.normal(size=(80, 2))
 Y = np.sin(2.0 * X[:, 0]) * X[:, 1] + 0.1 * rng.normal(size=80)
 TWO = np.where(Y > 0, "yes", "no")
 THREE = np.digitize(Y, [-0.2, 0.3])
-KERNEL = Gaussian(1.0)
+KERNEL = RBF(1.0)
 TIGHT = {"tol": 1e-10, "max_iter": 500}
 
 

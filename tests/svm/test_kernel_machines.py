@@ -10,7 +10,7 @@ from sklearn.datasets import load_diabetes, load_iris
 from sklearn.exceptions import ConvergenceWarning
 
 from suffice import svm
-from suffice.kernels import Gaussian, Polynomial
+from suffice.kernels import RBF, Polynomial
 from suffice.svm import SVC, SVR, NuSVC, OneClassSVM
 
 X, target = (a[:120] for a in load_diabetes(return_X_y=True, scaled=True))
@@ -62,16 +62,16 @@ def test_weights_are_repetitions(name):
     again = np.repeat(np.arange(len(X)), weight)
     weighted, repeated = fitted(name, weights=weight, tol=1e-9), fitted(name, chosen=again, tol=1e-9)
     np.testing.assert_allclose(scores(weighted, X), scores(repeated, X), atol=1e-6)
-    gram = Gaussian(0.05)(X)
+    gram = RBF(0.05)(X)
     whole = fitted(name, gram, weight, kernel="precomputed", tol=1e-9)
-    few = fitted(name, weights=weight, kernel=Gaussian(0.05), tol=1e-9)
+    few = fitted(name, weights=weight, kernel=RBF(0.05), tol=1e-9)
     assert not weight[weight == 0].any() and (weight[whole.support_] > 0).all()
     np.testing.assert_allclose(scores(whole, gram), scores(few, X), atol=1e-6)
 
 
 @each
 def test_kernels_and_containers(name):
-    model = fitted(name, kernel=Gaussian(0.1) + Polynomial(2))
+    model = fitted(name, kernel=RBF(0.1) + Polynomial(2))
     gram = model.model_.kernel.kernel(X)
     same = fitted(name, gram, kernel="precomputed")
     np.testing.assert_allclose(scores(same, gram), scores(model, X), atol=1e-4)

@@ -13,9 +13,10 @@ from sklearn.exceptions import ConvergenceWarning, NotFittedError
 import suffice
 from suffice.estimator.interchange import as_sklearn
 from suffice.fitting.dual import Columns, Dual, minimize_dual
-from suffice.kernels import Gaussian, Polynomial, Subsequences
+from suffice.kernels import RBF, Polynomial, Subsequences
 from suffice.loops.dual import worst_pair
-from suffice.svm import SVC, NuSVC, smo_step, svc_path
+from suffice.svm import SVC, NuSVC, svc_path
+from suffice.textbook import smo_step
 
 X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
 weight = np.random.default_rng(0).integers(0, 3, len(y))
@@ -70,7 +71,7 @@ def test_the_dual_is_minimized():
 
 def test_rounding_of_the_cache_is_far_below_the_tolerance():
     """Columns in float32 are trusted for a large tolerance, and checked in float64 for a small one."""
-    K, sign = Gaussian(0.1)(X), np.where(y == 1, 1.0, -1.0)
+    K, sign = RBF(0.1)(X), np.where(y == 1, 1.0, -1.0)
     lower, upper = np.minimum(sign, 0.0), np.maximum(sign, 0.0)
     none = np.zeros(len(y), np.int64)
     dual = Dual(-sign, lower, upper, np.arange(len(y)), none)
@@ -125,7 +126,7 @@ def test_hard_margin():
 
 
 def test_kernels_and_containers():
-    model = SVC(kernel=Gaussian(0.1) + Polynomial(2), tol=1e-6).fit(X, y)
+    model = SVC(kernel=RBF(0.1) + Polynomial(2), tol=1e-6).fit(X, y)
     gram = model.model_.kernel.kernel(X)
     same = SVC(kernel="precomputed", tol=1e-6).fit(gram, y)
     np.testing.assert_allclose(same.decision_function(gram), model.decision_function(X), atol=1e-5)
@@ -165,7 +166,7 @@ def test_solvers_reach_one_optimum():
     from suffice.svm import LinearSVC
 
     rows, labels = X[:120], y[:120]
-    for how in ({"kernel": "linear", "C": 0.5}, {"C": 5.0}, {"kernel": Gaussian(0.3), "C": np.inf}):
+    for how in ({"kernel": "linear", "C": 0.5}, {"C": 5.0}, {"kernel": RBF(0.3), "C": np.inf}):
         qp = SVC(solver="qp", **how).fit(rows, labels, weight[:120] + 1)
         smo = SVC(tol=1e-8, **how).fit(rows, labels, weight[:120] + 1)
         np.testing.assert_allclose(qp.decision_function(rows), smo.decision_function(rows), atol=1e-6)
@@ -219,7 +220,7 @@ def test_path():
 def test_steps_of_two_variables_end_at_the_optimum():
     """Constraints hold, the dual never worsens, and the most violating pairs end at the optimum of SVC."""
     rows, sign, C = X[:30], np.where(y[:30] == 1, 1.0, -1.0), 0.5
-    K = Gaussian(0.1)(rows)
+    K = RBF(0.1)(rows)
     alpha, b = np.zeros(30), 0.0
 
     def value(a):
@@ -235,7 +236,7 @@ def test_steps_of_two_variables_end_at_the_optimum():
         assert value(step.alpha) <= value(alpha) + 1e-12 and abs(step.alpha @ sign) < 1e-9
         assert (step.alpha >= -1e-12).all() and (step.alpha <= C + 1e-12).all()
         alpha, b = step.alpha, step.intercept
-    model = SVC(kernel=Gaussian(0.1), C=C, tol=1e-9).fit(rows, sign)
+    model = SVC(kernel=RBF(0.1), C=C, tol=1e-9).fit(rows, sign)
     np.testing.assert_allclose(
         K @ (alpha * sign), model.decision_function(rows) - model.intercept_, atol=1e-6
     )

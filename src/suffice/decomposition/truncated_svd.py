@@ -37,7 +37,7 @@ ALGORITHMS = ("randomized", "arpack", "gram")
 
 
 @dataclass(frozen=True, eq=False)
-class Product(Statistics):
+class GramMatrix(Statistics):
     """The product of X'X, of all rows, and some columns."""
 
     weight: float
@@ -56,18 +56,18 @@ class SingularAxes(Model):
     value: Annotated[np.ndarray, "(K,)"]  # descending
     probe: Annotated[np.ndarray, "(D, L)"]
 
-    def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Product:
+    def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> GramMatrix:
         weight = float(block.weight.sum())
         if not self.probe.shape[1]:
-            return Product(weight, gram(block.X, block.weight))
+            return GramMatrix(weight, gram(block.X, block.weight))
         parts = each(partial(gram_times, block.X, block.weight), columns_apart(block.X, self.probe))
-        return Product(weight, columns_together(parts))
+        return GramMatrix(weight, columns_together(parts))
 
-    def turned(self, s: Product, normalized: Callable[[np.ndarray], np.ndarray]) -> Self:
+    def turned(self, s: GramMatrix, normalized: Callable[[np.ndarray], np.ndarray]) -> Self:
         """One power iteration of the probe."""
         return self.replace(probe=normalized(s.product))
 
-    def estimate(self, s: Product) -> Self:
+    def estimate(self, s: GramMatrix) -> Self:
         """Nyström approximation: the axes of the matrix of rank L with this product with the probe. Exact if
         X'X has rank L."""
         K, D = self.axes.shape
@@ -135,7 +135,7 @@ def powers(
     n_oversamples: int,
     normalizer: str,
     random: np.random.RandomState,
-) -> tuple[SingularAxes, Product]:
+) -> tuple[SingularAxes, GramMatrix]:
     """The first K axes by randomized power iterations, and the sums of the last pass."""
     L = min(K + n_oversamples, D)
     afford(4 * D * L, f"products of {D} features and {L} columns", "use fewer components.")
@@ -185,7 +185,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         Number of features seen during `fit`.
     model_ : SingularAxes
         The fitted model.
-    statistics_ : Product
+    statistics_ : GramMatrix
         The sums of the last pass.
 
     See Also
@@ -280,7 +280,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         D = block.X.shape[1]
         return rows_beside(block, 8.0 * D * (1 if self.algorithm == "arpack" else self._columns(D)))
 
-    def _axes(self, data: Partitions) -> tuple[SingularAxes, Product]:
+    def _axes(self, data: Partitions) -> tuple[SingularAxes, GramMatrix]:
         K, D = self.n_components, self.n_features_in_
         if K > D:
             raise ValueError(f"n_components={K} must not be more than n_features={D}.")
@@ -299,10 +299,10 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
 
     def _lanczos(
         self, data: Partitions, start: SingularAxes, random: np.random.RandomState
-    ) -> tuple[SingularAxes, Product]:
+    ) -> tuple[SingularAxes, GramMatrix]:
         D = self.n_features_in_
 
-        def product(columns: np.ndarray) -> Product:
+        def product(columns: np.ndarray) -> GramMatrix:
             return data.fold(SingularAxes.summarize, start.replace(probe=columns.reshape(D, -1)))
 
         square = LinearOperator(

@@ -1,22 +1,18 @@
 """Ensembles of trees and of other models."""
 
 from ..core.names import names_of_sklearn
-from .adaboost import AdaBoost, AdaBoostClassifier
-from .bagging import Bagging, BaggingClassifier, BaggingRegressor
-from .boosting import BoostedTrees
+from .adaboost import AdaBoostClassifier
+from .bagging import BaggingClassifier, BaggingRegressor
 from .effects import boosting_effects
 from .forest import RandomForestClassifier, RandomForestRegressor
 from .gradient_boosting import GradientBoostingClassifier, GradientBoostingRegressor
 from .hist_gradient_boosting import HistGradientBoostingClassifier, HistGradientBoostingRegressor
-from .stagewise import ForwardStagewiseClassifier, ForwardStagewiseRegressor, Stagewise
+from .stagewise import ForwardStagewiseClassifier, ForwardStagewiseRegressor
 
 __all__ = [
-    "AdaBoost",
     "AdaBoostClassifier",
-    "Bagging",
     "BaggingClassifier",
     "BaggingRegressor",
-    "BoostedTrees",
     "ForwardStagewiseClassifier",
     "ForwardStagewiseRegressor",
     "GradientBoostingClassifier",
@@ -25,7 +21,6 @@ __all__ = [
     "HistGradientBoostingRegressor",
     "RandomForestClassifier",
     "RandomForestRegressor",
-    "Stagewise",
     "boosting_effects",
 ]
 

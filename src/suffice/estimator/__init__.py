@@ -3,12 +3,13 @@
 from importlib import import_module
 
 from ..core.extras import when_imported
+from ..inputs import read_rows
 from .answers import row_wise
 from .base import Estimator, Iterative, OnePass
 from .scores import Classifier, Regressor
 from .storing import load
 
-__all__ = ["Classifier", "Estimator", "Iterative", "OnePass", "Regressor", "load", "row_wise"]
+__all__ = ["Classifier", "Estimator", "Iterative", "OnePass", "Regressor", "load", "read_rows", "row_wise"]
 
 # `skl2onnx.to_onnx` takes our estimators: their converters are registered as soon as skl2onnx is imported.
 when_imported("skl2onnx", lambda: import_module("suffice.estimator.onnx").register_all())

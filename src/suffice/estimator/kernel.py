@@ -7,7 +7,8 @@ from typing import Any, ClassVar
 from ..core.callers import warn
 from ..core.partitions import Partitions
 from ..fitting.landmarks import Landmarks
-from ..kernels import Kernel, as_kernel, is_of_strings, is_precomputed
+from ..kernels import Kernel, as_kernel, is_precomputed
+from ..kernels.vectors import is_of_strings
 from .base import Estimator, must_have_rows
 from .guarantees import Guarantee
 from .parameters import AT_LEAST_1, FINITE, NON_NEGATIVE, seed_of

@@ -16,7 +16,7 @@ from .gaussian import (
 from .mixture import GroupStatistics, Labelled, Mixture, Mixtures, PartlyLabelled
 from .posteriors import Posterior, Sticks
 from .priors import Beta, Dirichlet, InverseWishart, NormalPrior
-from .product import Product
+from .product import ProductFamily
 
 __all__ = [
     "GAUSSIANS",
@@ -41,7 +41,7 @@ __all__ = [
     "PartlyLabelled",
     "Poisson",
     "Posterior",
-    "Product",
+    "ProductFamily",
     "SphericalGaussian",
     "Sticks",
     "TiedGaussian",

@@ -15,7 +15,7 @@ from .posteriors import ProductPosterior
 
 
 @dataclass(frozen=True, eq=False)
-class Product(Family):
+class ProductFamily(Family):
     """p(x given k) = product over parts of p_part(x[columns of the part] given k)."""
 
     columns: Annotated[tuple[np.ndarray, ...], "P of int (D_p,)"]  # of each part: indices into the row
@@ -26,7 +26,10 @@ class Product(Family):
     def check_loaded(self, sizes: dict[str, int]) -> None:
         columns = np.sort(np.concatenate(self.columns))
         sizes["D"] = len(columns)
-        must((columns == np.arange(len(columns))).all(), "The parts of a Product do not share its columns.")
+        must(
+            (columns == np.arange(len(columns))).all(),
+            "The parts of a ProductFamily do not share its columns.",
+        )
 
     @classmethod
     def by_kind(cls, kinds: Sequence[str], start: Callable[[str, int], Family]) -> Self:

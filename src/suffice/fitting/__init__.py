@@ -24,7 +24,7 @@ from .linear_score import LinearScore
 from .non_negative import nonnegative_quadratic
 from .online import OnlineResult, online
 from .planes import cutting_planes
-from .problem import ColumnRidge, LossModel, Problem, Ridge, Scaled
+from .problem import ColumnRidgePenalty, LossModel, Problem, RidgePenalty, ScaledProblem
 from .quasi_newton import quasi_newton
 from .resident import Resident
 from .sampler import (
@@ -44,7 +44,7 @@ __all__ = [
     "BoundStatistics",
     "Chain",
     "Chains",
-    "ColumnRidge",
+    "ColumnRidgePenalty",
     "Decreasing",
     "Draw",
     "EpochIterates",
@@ -55,9 +55,9 @@ __all__ = [
     "OnlineResult",
     "Problem",
     "Resident",
-    "Ridge",
+    "RidgePenalty",
     "Sampler",
-    "Scaled",
+    "ScaledProblem",
     "Solver",
     "conjugate_gradient",
     "conjugate_solve",

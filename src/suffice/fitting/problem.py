@@ -29,7 +29,7 @@ class LossModel(Model):
 
 
 @dataclass(frozen=True)
-class Ridge:
+class RidgePenalty:
     """The penalty ``sum(strength * theta**2) / 2`` beside the sum of the loss, and the mean of both."""
 
     strength: float | np.ndarray
@@ -44,7 +44,7 @@ class Ridge:
 
 
 @dataclass(frozen=True)
-class ColumnRidge:
+class ColumnRidgePenalty:
     """The mean loss plus half the sum of ``strength * theta**2``, with derivatives."""
 
     strength: np.ndarray  # (D + 1,), that of the intercept last
@@ -90,12 +90,12 @@ class Problem:
     --------
     >>> import numpy as np
     >>> from suffice.core.blocks import Rows
-    >>> from suffice.fitting import Problem, Ridge, newton
+    >>> from suffice.fitting import Problem, RidgePenalty, newton
     >>> from suffice.inputs import in_blocks
     >>> from suffice.linear_model.logistic import LogLinear
     >>> data = in_blocks(Rows(np.array([[0.0], [1.0], [2.0], [3.0]]), np.array([0, 1, 0, 1])))
     >>> model = LogLinear(np.zeros((1, 2)), np.arange(2), np.ones(2), curvature=True)
-    >>> problem = Problem(data, model, Ridge(0.5))
+    >>> problem = Problem(data, model, RidgePenalty(0.5))
     >>> newton(problem, problem.start).model.round(3)
     array([ 0.41 , -0.402])
     """
@@ -161,7 +161,7 @@ class Problem:
         return self.data.fold(type(at).summarize, at)
 
 
-class Scaled:
+class ScaledProblem:
     """A problem over ``theta * scale``, a positive number for each parameter: diagonal preconditioning."""
 
     def __init__(self, problem: Problem, scale: np.ndarray) -> None:

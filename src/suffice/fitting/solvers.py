@@ -14,7 +14,7 @@ from .descent import Descent, newton
 from .gradient import gradient_descent, stochastic_descent, svrg
 from .linear_algebra import one_after_the_other
 from .planes import cutting_planes
-from .problem import Problem, Scaled
+from .problem import Problem, ScaledProblem
 from .quasi_newton import quasi_newton
 from .scaling import iterative_scaling
 
@@ -45,7 +45,7 @@ class Solver:
     scaling: bool = False  # needs the expected counts of features, none of which is negative
 
     def __call__(
-        self, problem: Problem | Scaled, start: np.ndarray | Descent | None = None, **options: Any
+        self, problem: Problem | ScaledProblem, start: np.ndarray | Descent | None = None, **options: Any
     ) -> Any:
         """Minimize a problem, by default from its own initial point."""
         if np.any(problem.l1):

@@ -17,7 +17,8 @@ import scipy.sparse as sp
 
 from ..core.statistics import Parts, Statistics
 from ..core.values import Value
-from ..statistics import Moments, at_least_two, distinct_targets
+from ..statistics import Moments, distinct_targets
+from ..statistics.sums import at_least_two
 from .linear_algebra import transposed_times
 
 # Deviations between one over this and this, and means up to this many deviations, are ordinary.

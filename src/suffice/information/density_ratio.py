@@ -28,7 +28,7 @@ from ..estimator.parameters import AT_LEAST_1, POSITIVE, Interval, Numbers, seed
 from ..estimator.scores import Classifier
 from ..fitting.seeding import NOBODY, SPARE, Sample, draw
 from ..inputs import map_rows, read_rows
-from ..kernels import Gaussian
+from ..kernels import RBF
 from ..kernels.vectors import of_squared_distances
 from ..statistics import class_codes, classes_of
 
@@ -122,7 +122,7 @@ class LeastSquaresRatio(Model):
 
     def __call__(self, X: Any) -> np.ndarray:
         """g(x), (N,)."""
-        return Gaussian(self.gamma)(X, self.points).dot(self.coef)  # type: ignore[arg-type]
+        return RBF(self.gamma)(X, self.points).dot(self.coef)  # type: ignore[arg-type]
 
 
 def _distances(X: Any, Z: np.ndarray) -> np.ndarray:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 from scipy.special import entr, rel_entr
 
-from ..families import Bernoulli, Categorical, Family, Gaussian, Multinomial, Poisson, Product
+from ..families import Bernoulli, Categorical, Family, Gaussian, Multinomial, Poisson, ProductFamily
 from ..families.gaussian import LOG_2PI, cholesky
 
 
@@ -39,7 +39,7 @@ def entropy(p: Any) -> Any:
     >>> round(entropy([0.5, 0.25, 0.25]), 4)
     1.0397
     """
-    if isinstance(p, Product):
+    if isinstance(p, ProductFamily):
         return np.sum([entropy(part) for part in p.parts], axis=0)
     if isinstance(p, Gaussian):
         log_det = [2.0 * np.log(np.diag(cholesky(C))).sum() for C in p.covariances]
@@ -113,7 +113,7 @@ def _matrices(p: Gaussian) -> np.ndarray:
 
 
 def _families(p: Any, q: Any) -> np.ndarray:
-    if isinstance(p, Product):
+    if isinstance(p, ProductFamily):
         return np.sum([kl_divergence(a, b) for a, b in zip(p.parts, q.parts, strict=True)], axis=0)
     if isinstance(p, Bernoulli):
         a, b = np.asarray(p.probability), np.asarray(q.probability)

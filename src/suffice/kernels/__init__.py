@@ -5,31 +5,26 @@ from .checks import Definiteness, is_positive_definite
 from .expansion import KernelColumns, KernelExpansion
 from .strings import Subsequences, string_kernel
 from .vectors import (
-    Function,
-    Gaussian,
+    RBF,
     Laplacian,
     Linear,
-    Named,
     Polynomial,
     Precomputed,
     Sigmoid,
     as_kernel,
-    is_of_strings,
     is_precomputed,
 )
 
 __all__ = [
+    "RBF",
     "Centered",
     "Definiteness",
     "Exponential",
-    "Function",
-    "Gaussian",
     "Kernel",
     "KernelColumns",
     "KernelExpansion",
     "Laplacian",
     "Linear",
-    "Named",
     "Normalized",
     "Polynomial",
     "Precomputed",
@@ -39,7 +34,6 @@ __all__ = [
     "Subsequences",
     "Sum",
     "as_kernel",
-    "is_of_strings",
     "is_positive_definite",
     "is_precomputed",
     "string_kernel",

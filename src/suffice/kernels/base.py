@@ -26,8 +26,8 @@ class Kernel(Value, ABC):
 
     Examples
     --------
-    >>> from suffice.kernels import Gaussian, Linear, Normalized
-    >>> kernel = 0.5 * Gaussian(gamma=0.1) + Normalized(Linear())
+    >>> from suffice.kernels import RBF, Linear, Normalized
+    >>> kernel = 0.5 * RBF(gamma=0.1) + Normalized(Linear())
     >>> kernel([[0.0, 1.0], [1.0, 1.0]], [[0.0, 2.0]]).round(4)
     array([[1.4524],
            [1.1165]])

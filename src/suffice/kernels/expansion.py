@@ -56,11 +56,11 @@ class KernelExpansion(Value):
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.kernels import Gaussian, KernelExpansion
-    >>> f = KernelExpansion(Gaussian(0.25), np.array([[0.0], [1.0]]), np.array([0.5, -1.0]))
+    >>> from suffice.kernels import RBF, KernelExpansion
+    >>> f = KernelExpansion(RBF(0.25), np.array([[0.0], [1.0]]), np.array([0.5, -1.0]))
     >>> f([[0.0], [2.0]]).round(4)
     array([-0.2788, -0.5949])
-    >>> at_2 = KernelExpansion(Gaussian(0.25), np.array([[2.0]]), np.ones(1))
+    >>> at_2 = KernelExpansion(RBF(0.25), np.array([[2.0]]), np.ones(1))
     >>> round(f.inner(at_2), 4), round(f.norm, 4)
     (-0.5949, 0.6864)
     """

@@ -152,15 +152,15 @@ class Polynomial(Kernel):
 
 
 @dataclass(frozen=True)
-class Gaussian(Kernel):
+class RBF(Kernel):
     """exp(-gamma ‖x - z‖²), the RBF kernel. If gamma is None, it is 1 / n_features.
 
     For a width sigma, gamma is ``1 / (2 * sigma**2)``. Distances are accurate far from the origin, too.
 
     Examples
     --------
-    >>> from suffice.kernels import Gaussian
-    >>> Gaussian(0.5)([[1e9], [1e9 + 1]]).round(4)
+    >>> from suffice.kernels import RBF
+    >>> RBF(0.5)([[1e9], [1e9 + 1]]).round(4)
     array([[1.    , 0.6065],
            [0.6065, 1.    ]])
     """
@@ -282,7 +282,7 @@ class Function(Kernel):
 
     Examples
     --------
-    >>> from suffice.kernels import Function
+    >>> from suffice.kernels.vectors import Function
     >>> X = np.array([[1.0], [4.0]])
     >>> Function(lambda X, Z: abs(X[:, None, 0] - Z[:, 0]))(X)
     array([[0., 3.],
@@ -343,7 +343,7 @@ class Named(Kernel):
 
     Examples
     --------
-    >>> from suffice.kernels import Named
+    >>> from suffice.kernels.vectors import Named
     >>> Named("chi2")([[1.0, 0.0]], [[0.5, 0.5]]).round(4)
     array([[0.5134]])
     """
@@ -368,7 +368,7 @@ NAMES: dict[str, tuple[Callable[..., Kernel], tuple[str, ...]]] = {
     "linear": (Linear, ()),
     "poly": (Polynomial, ("gamma", "degree", "coef0")),
     "polynomial": (Polynomial, ("gamma", "degree", "coef0")),
-    "rbf": (Gaussian, ("gamma",)),
+    "rbf": (RBF, ("gamma",)),
     "laplacian": (Laplacian, ("gamma",)),
     "sigmoid": (Sigmoid, ("gamma", "coef0")),
     "cosine": (lambda: Normalized(Linear()), ()),
@@ -398,7 +398,7 @@ def as_kernel(kernel: Any, params: dict[str, Any] | None = None) -> Kernel:
     --------
     >>> from suffice.kernels import as_kernel
     >>> as_kernel("rbf", {"gamma": 0.5})
-    Gaussian(gamma=0.5)
+    RBF(gamma=0.5)
     """
     params = params or {}
     if callable(kernel) and not isinstance(kernel, Kernel):

@@ -18,7 +18,7 @@ from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, FINITE, NON_NEGATIVE, StrOptions
 from ..estimator.scores import Regressor, check_some_weight
-from ..fitting import ColumnRidge, LinearScore, Problem, find_solver
+from ..fitting import ColumnRidgePenalty, LinearScore, Problem, find_solver
 from ..fitting.descent import Descent
 from ..fitting.sample import optimum_of_few
 from ..fitting.standardize import Standardization, column_sizes
@@ -161,7 +161,7 @@ class GeneralizedLinearRegressor(Regressor, Iterative):
         strength = self.alpha / (4.0 * bend)  # as if the curvature was that of two equally probable classes
         standard = Standardization.of(sizes, strength, n_constants=1, shift=self.fit_intercept)
         ridge = self.alpha * np.append(1.0 / standard.scale, 0.0) ** 2
-        problem = Problem(data, model, ColumnRidge(ridge, theta.shape), standard=standard)
+        problem = Problem(data, model, ColumnRidgePenalty(ridge, theta.shape), standard=standard)
         state = Descent(problem.start)
         if self.solver == "lbfgs":
             columns = sizes.columns

@@ -17,7 +17,7 @@ from ..core.partitions import Partitions
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE
-from ..fitting import SOLVERS, ColumnRidge, Problem
+from ..fitting import SOLVERS, ColumnRidgePenalty, Problem
 from ..fitting.descent import Descent
 from ..fitting.landmarks import Features, LandmarkLoss, Landmarks
 from ..fitting.solvers import newton_or_lbfgs
@@ -75,7 +75,7 @@ class KernelLoss(KernelEstimator, Iterative):
         strength[-1] = 0.0 if self.fit_intercept else 1.0  # of what stays zero, so that Newton steps exist
         exact = features is not None
         model = linear if exact else LandmarkLoss(landmarks, linear)
-        problem = Problem(features or data, model, ColumnRidge(strength, linear.theta.shape))
+        problem = Problem(features or data, model, ColumnRidgePenalty(strength, linear.theta.shape))
         start = Descent(problem.start)
         if name == "lbfgs":
             start = start.replace(

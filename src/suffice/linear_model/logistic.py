@@ -39,7 +39,7 @@ from ..estimator.parameters import (
     StrOptions,
 )
 from ..estimator.scores import Classifier
-from ..fitting import ColumnRidge, EpochIterates, LinearScore, Problem, find_solver
+from ..fitting import ColumnRidgePenalty, EpochIterates, LinearScore, Problem, find_solver
 from ..fitting.descent import Descent
 from ..fitting.linear_algebra import times
 from ..fitting.sample import optimum_of_few
@@ -453,7 +453,7 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
         l1: Any = 0.0
         if ratio:
             l1 = np.tile(ratio * strength * per_unit, len(model.theta))
-        problem = Problem(data, model, ColumnRidge(ridge, model.theta.shape), standard=standard, l1=l1)
+        problem = Problem(data, model, ColumnRidgePenalty(ridge, model.theta.shape), standard=standard, l1=l1)
         start: Any = problem.start
         options: dict[str, Any] = {"epoch": self._epoch(problem, strength)} if solver.ordered else {}
         if name == "lbfgs":

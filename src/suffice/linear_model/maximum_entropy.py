@@ -25,7 +25,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, INF, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier
-from ..fitting import LossModel, Problem, Ridge, Solver, find_solver
+from ..fitting import LossModel, Problem, RidgePenalty, Solver, find_solver
 from ..fitting.linear_algebra import gram, times, transposed_times
 from ..fitting.separation import margins, without_maximum
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
@@ -511,7 +511,7 @@ class MaximumEntropy(Classifier, Iterative):
         standard, size = self._standard(data, start), len(start.theta)
         if solver.hessian:
             afford(size**2, f"the Hessian of {size} features", "use solver='lbfgs'.")
-        penalty = Ridge(standard.by_parameter(1.0 / (self.C * standard.scale**2), size))
+        penalty = RidgePenalty(standard.by_parameter(1.0 / (self.C * standard.scale**2), size))
         problem = Problem(data, start.replace(curvature=solver.hessian), penalty, standard=standard)
         theta, watch = problem.start, _of_points(watch, problem)
         value, gradient = problem(theta)[:2]
@@ -525,7 +525,7 @@ class MaximumEntropy(Classifier, Iterative):
     ) -> tuple[Problem, Progress]:
         standard = self._standard(data, start)
         strength = standard.by_parameter(np.full(len(standard.scale), 1.0 / self.C), len(start.theta))
-        problem = Problem(data, start, Ridge(strength))
+        problem = Problem(data, start, RidgePenalty(strength))
         ranges = data.fold(_range, start)
         # Minus its minimum, no feature is negative; what is subtracted is the same for all
         # classes, and changes no probability.

@@ -82,8 +82,8 @@ class Perceptron(OnlinePerceptron):
         `mistake_bound_` and `separated_`.
     mistake_bound_ : ndarray of shape (n_classes,)
         Novikoff's bound on the number of updates, from the last weights. It is infinite if they do not
-        separate the classes, or if the weights did not start at zero. See :func:`~suffice.svm.novikoff_bound`
-        for the best bound.
+        separate the classes, or if the weights did not start at zero. See
+        :func:`~suffice.textbook.novikoff_bound` for the best bound.
     t_ : float
         Number of visits to rows, plus one.
     n_iter_ : int
@@ -111,7 +111,7 @@ class Perceptron(OnlinePerceptron):
     KernelPerceptron : The perceptron in dual form, with any kernel.
     LogisticRegression : Probabilities; the data may be anywhere.
     suffice.sequence.StructuredPerceptron : Labels of sequences.
-    suffice.svm.novikoff_bound : The largest number of mistakes.
+    suffice.textbook.novikoff_bound : The largest number of mistakes.
 
     Notes
     -----

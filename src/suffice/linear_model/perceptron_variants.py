@@ -73,8 +73,8 @@ class VotedPerceptron(BasePerceptron):
         Number of updates; one entry for two classes.
     mistake_bound_ : ndarray of shape (n_classes,)
         Novikoff's bound on the number of updates, from the last weights. It is infinite if they do not
-        separate the classes, or if the weights did not start at zero. See :func:`~suffice.svm.novikoff_bound`
-        for the best bound.
+        separate the classes, or if the weights did not start at zero. See
+        :func:`~suffice.textbook.novikoff_bound` for the best bound.
     t_ : float
         Number of visits to rows, plus one.
     n_iter_ : int
@@ -224,8 +224,8 @@ class PocketPerceptron(WarmStartPerceptron):
         Number of updates; one entry for two classes.
     mistake_bound_ : ndarray of shape (n_classes,)
         Novikoff's bound on the number of updates, from the last weights. It is infinite if they do not
-        separate the classes, or if the weights did not start at zero. See :func:`~suffice.svm.novikoff_bound`
-        for the best bound.
+        separate the classes, or if the weights did not start at zero. See
+        :func:`~suffice.textbook.novikoff_bound` for the best bound.
     t_ : float
         Number of visits to rows, plus one.
     n_iter_ : int
@@ -373,8 +373,8 @@ class MarginPerceptron(OnlinePerceptron):
         Number of updates; one entry for two classes.
     mistake_bound_ : ndarray of shape (n_classes,)
         Novikoff's bound on the number of updates, from the last weights. It is infinite if they do not
-        separate the classes, or if the weights did not start at zero. See :func:`~suffice.svm.novikoff_bound`
-        for the best bound.
+        separate the classes, or if the weights did not start at zero. See
+        :func:`~suffice.textbook.novikoff_bound` for the best bound.
     t_ : float
         Number of visits to rows, plus one.
     n_iter_ : int
@@ -528,8 +528,8 @@ class KernelPerceptron(BasePerceptron):
         Number of updates; one entry for two classes.
     mistake_bound_ : ndarray of shape (n_classes,)
         Novikoff's bound on the number of updates, from the last weights. It is infinite if they do not
-        separate the classes, or if the weights did not start at zero. See :func:`~suffice.svm.novikoff_bound`
-        for the best bound.
+        separate the classes, or if the weights did not start at zero. See
+        :func:`~suffice.textbook.novikoff_bound` for the best bound.
     t_ : float
         Number of visits to rows, plus one.
     n_iter_ : int
@@ -583,8 +583,8 @@ class KernelPerceptron(BasePerceptron):
     --------
     >>> from suffice.linear_model import KernelPerceptron
     >>> X, y = [[0, 0], [0, 1], [1, 0], [1, 1]], ["a", "b", "b", "a"]
-    >>> from suffice.kernels import Gaussian
-    >>> model = KernelPerceptron(kernel=Gaussian(gamma=1.0)).fit(X, y)
+    >>> from suffice.kernels import RBF
+    >>> model = KernelPerceptron(kernel=RBF(gamma=1.0)).fit(X, y)
     >>> model.predict(X)
     array(['a', 'b', 'b', 'a'], dtype='<U1')
     >>> model.support_

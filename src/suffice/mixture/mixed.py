@@ -16,7 +16,7 @@ from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.values import Value
 from ..estimator.parameters import NON_NEGATIVE, StrOptions
-from ..families import Bernoulli, Categorical, DiagonalGaussian, Mixture, Poisson, Product
+from ..families import Bernoulli, Categorical, DiagonalGaussian, Mixture, Poisson, ProductFamily
 from ..inputs.kinds import KINDS, check_kinds, column_kinds
 from ..statistics import Description, Moments, category_codes, describe
 from .base import BaseMixture, Division, on_grid
@@ -165,14 +165,14 @@ class MixedMixture(BaseMixture):
         found: Description = rows.fold(describe)
         return Encoded(found.rows, found.weight, found.features, tuple(kinds), code, rows)
 
-    def _product(self, kinds: Any, K: int) -> Product:
+    def _product(self, kinds: Any, K: int) -> ProductFamily:
         def start(kind: str, size: int) -> Any:
             options = {"reg": self.reg_covar} if kind == "gaussian" else {"alpha": self.alpha}
             return KINDS[kind].start(K, size, **options)
 
-        return Product.by_kind(kinds, start)
+        return ProductFamily.by_kind(kinds, start)
 
-    def _family(self, data: Partitions, description: Any) -> Product:
+    def _family(self, data: Partitions, description: Any) -> ProductFamily:
         return self._product(description.kinds, self.n_components)
 
     def _seeded(self, mixture: Any, data: Partitions, description: Any, seed: int) -> Any:
@@ -205,7 +205,7 @@ class Encoding(Value):
     """Rows as numbers for initial distances, given the density of all rows: standardized columns, and
     indicators of categories. What is missing is at the mean."""
 
-    product: Product  # of one density
+    product: ProductFamily  # of one density
 
     def encode(self, X: np.ndarray) -> np.ndarray:
         columns = [self._part(part, x) for part, x in self.product.each(X)]
@@ -242,7 +242,7 @@ class Encoded(NamedTuple):
     data: Partitions
 
 
-def _summed(product: Product, block: Rows) -> Any:
+def _summed(product: ProductFamily, block: Rows) -> Any:
     return product.summarize(block.X, block.weight[:, None])
 
 

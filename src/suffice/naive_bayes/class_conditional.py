@@ -43,7 +43,7 @@ from ..families import (
     Multinomial,
     PartlyLabelled,
     Poisson,
-    Product,
+    ProductFamily,
     TiedGaussian,
 )
 from ..fitting import em
@@ -282,7 +282,7 @@ class ClassConditional(GenerativeClassifier, Iterative):
         if not isinstance(self.family, str):
             kinds = column_kinds(self, self.family, "family")
             check_kinds(data, kinds, getattr(self, "feature_names_in_", range(D)))
-            return Product.by_kind(kinds, lambda kind, size: self._of_kind(KINDS[kind], K * M, size))
+            return ProductFamily.by_kind(kinds, lambda kind, size: self._of_kind(KINDS[kind], K * M, size))
         if self.family == "bernoulli" and data.fold(_no_flags).any():
             raise ValueError(
                 "family='bernoulli' expects zeros and ones, and X has other values: "

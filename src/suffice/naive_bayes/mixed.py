@@ -9,7 +9,7 @@ import numpy as np
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE, Numbers, StrOptions
-from ..families import Categorical, Product
+from ..families import Categorical, ProductFamily
 from ..inputs.kinds import KINDS, check_kinds, column_kinds
 from .generative import GenerativeClassifier
 
@@ -118,7 +118,7 @@ class MixedNB(GenerativeClassifier):
     def _prior(self, K: int) -> Any:
         return self.class_prior
 
-    def _family(self, data: Partitions, K: int) -> Product:
+    def _family(self, data: Partitions, K: int) -> ProductFamily:
         names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))
         kinds = column_kinds(self, self.kinds, "kinds", default="auto")
         kinds = check_kinds(data, kinds, names)
@@ -127,7 +127,7 @@ class MixedNB(GenerativeClassifier):
             options = {"smoothing": self.var_smoothing} if kind == "gaussian" else {"alpha": self.alpha}
             return KINDS[kind].start(K, size, **options)
 
-        return Product.by_kind(kinds, start)
+        return ProductFamily.by_kind(kinds, start)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model, s = progress.model, progress.statistics

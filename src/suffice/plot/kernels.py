@@ -209,10 +209,10 @@ class KernelMatrixDisplay(Display):
     Examples
     --------
     >>> from sklearn.datasets import load_iris
-    >>> from suffice.kernels import Gaussian
+    >>> from suffice.kernels import RBF
     >>> from suffice.plot import KernelMatrixDisplay
     >>> X, y = load_iris(return_X_y=True)
-    >>> display = KernelMatrixDisplay.from_kernel(Gaussian(0.5), X, y)
+    >>> display = KernelMatrixDisplay.from_kernel(RBF(0.5), X, y)
     >>> display.matrix.shape
     (150, 150)
     """

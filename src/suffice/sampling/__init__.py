@@ -1,5 +1,5 @@
 """Markov chains."""
 
-from .markov_chain import Absorption, Chain, MarkovChain, TransitionCounts
+from .markov_chain import Absorption, MarkovChain, TransitionCounts
 
-__all__ = ["Absorption", "Chain", "MarkovChain", "TransitionCounts"]
+__all__ = ["Absorption", "MarkovChain", "TransitionCounts"]

@@ -24,7 +24,7 @@ from ..core.statistics import Parts
 from ..estimator.answers import row_wise
 from ..estimator.parameters import Numbers, check_parameters
 from ..estimator.scores import check_label_types
-from ..families import Categorical, Mixtures, Product
+from ..families import Categorical, Mixtures, ProductFamily
 from ..families.mixture import GroupStatistics
 from ..fitting import em
 from ..inputs import Table, map_block, read_sequences
@@ -313,14 +313,14 @@ def _of_one_alphabet(members: tuple[HiddenMarkov, ...]) -> tuple[HiddenMarkov, .
 def _categoricals(family: Family) -> list[Categorical]:
     if isinstance(family, Categorical):
         return [family]
-    parts = family.parts if isinstance(family, Product) else ()
+    parts = family.parts if isinstance(family, ProductFamily) else ()
     parts = (family.component,) if isinstance(family, Mixtures) else parts
     return [found for part in parts for found in _categoricals(part)]
 
 
 def _with_categories(family: Any, values: Iterator[tuple[np.ndarray, ...]]) -> Any:
     """The family with more categories, which have probability zero, or a little with smoothing."""
-    if isinstance(family, Product):
+    if isinstance(family, ProductFamily):
         return family.replace(parts=tuple(_with_categories(part, values) for part in family.parts))
     if isinstance(family, Mixtures):
         return family.replace(component=_with_categories(family.component, values))

@@ -34,7 +34,7 @@ from ..estimator.parameters import (
     StrOptions,
     seed_of,
 )
-from ..fitting import LossModel, Problem, Scaled, Solver, find_solver
+from ..fitting import LossModel, Problem, ScaledProblem, Solver, find_solver
 from ..fitting.landmarks import Features, Landmarks
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
@@ -519,7 +519,7 @@ class ConditionalRandomField(StepClassifier):
         if scale is None:
             return solver(problem, watch=watch, **options)
         of_scaled = replace(watch, as_model=lambda theta: watch.as_model(theta / scale))
-        result = solver(Scaled(problem, scale), watch=of_scaled, **options)
+        result = solver(ScaledProblem(problem, scale), watch=of_scaled, **options)
         return result.replace(model=result.model / scale)
 
     def _by_sgd(self, solver: Solver, problem: Problem, scale: Any, watch: Watch) -> Progress:

@@ -34,7 +34,7 @@ from ..families import (
     Mixtures,
     Multinomial,
     Poisson,
-    Product,
+    ProductFamily,
     SphericalGaussian,
 )
 from ..fitting import em
@@ -597,7 +597,7 @@ default='gaussian'
             )
 
         mixed = not isinstance(self.emission, str)
-        family = Product.by_kind(kinds, start) if mixed else start(kinds[0], D)
+        family = ProductFamily.by_kind(kinds, start) if mixed else start(kinds[0], D)
         return family if self.n_mix == 1 else Mixtures(np.full((K, self.n_mix), 1.0 / self.n_mix), family)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
@@ -846,7 +846,7 @@ class StateFilter:
 
 
 def _has_categories(emission: Any) -> bool:
-    if isinstance(emission, Product):
+    if isinstance(emission, ProductFamily):
         return any(map(_has_categories, emission.parts))
     if isinstance(emission, Mixtures):
         return _has_categories(emission.component)

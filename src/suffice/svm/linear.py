@@ -28,7 +28,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier, Regressor
-from ..fitting import SOLVERS, LinearScore, Problem, Ridge, conjugate_solve, newton
+from ..fitting import SOLVERS, LinearScore, Problem, RidgePenalty, conjugate_solve, newton
 from ..fitting.descent import ROUNDING, Descent
 from ..fitting.hinge_program import hinge_program
 from ..fitting.linear_algebra import times, transposed_times
@@ -467,7 +467,7 @@ class SquaredHinges(Problem):
         if few is None:
             return None
         rows, share = few[0], few[0].fold(_weight) / total
-        penalty = Ridge(share * cast(Ridge, self.penalty).strength)
+        penalty = RidgePenalty(share * cast(RidgePenalty, self.penalty).strength)
         return SOLVERS["newton"](Problem(rows, self.model, penalty, l1=self.l1)).model
 
     def update(self, theta: np.ndarray, state: Descent) -> tuple[Any, ...]:
@@ -481,7 +481,7 @@ class SquaredHinges(Problem):
         hessian = state.hessian + s.hessian / s.weight
         if (np.diag(hessian) < 0.5 * np.diag(state.hessian)).any():
             return self(theta)
-        ridge = np.diag(cast(Ridge, self.penalty).strength)
+        ridge = np.diag(cast(RidgePenalty, self.penalty).strength)
         self._last = theta.copy(), s.replace(hessian=s.weight * hessian - ridge)
         return *self.penalty(theta, s)[:2], hessian
 
@@ -495,7 +495,7 @@ class SquaredHinges(Problem):
         optimization", 1983."""
         at, weight = self.model.at(theta), self.sums(theta).weight
         shape = at.theta.shape
-        ridge = cast(np.ndarray, cast(Ridge, self.penalty).strength).reshape(shape)
+        ridge = cast(np.ndarray, cast(RidgePenalty, self.penalty).strength).reshape(shape)
         of_loss = self.data.fold(Machines.curvature_diagonal, at)
         diagonal = np.ascontiguousarray(((of_loss + ridge) / weight).T)
         inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
@@ -556,7 +556,7 @@ class LinearMachine(Iterative):
             problem = SquaredHinges(
                 data,
                 model.replace(curvature=few),
-                Ridge(np.tile(0.0 * ridge if l1 else ridge, P) / self.C),
+                RidgePenalty(np.tile(0.0 * ridge if l1 else ridge, P) / self.C),
                 l1=np.tile(strength, P) if l1 else 0.0,
             )
             watch = Watch(self, self.checkpoint, data, as_model=problem.solution)

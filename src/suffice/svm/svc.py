@@ -167,10 +167,10 @@ class SVC(OneVsOne):
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.kernels import Gaussian, Polynomial
+    >>> from suffice.kernels import RBF, Polynomial
     >>> from suffice.svm import SVC
     >>> X, y = np.array([[0, 0], [0, 1], [1, 0], [1, 1]]), ["a", "b", "b", "a"]
-    >>> model = SVC(kernel=Gaussian(1.0) + 0.5 * Polynomial(2)).fit(X, y)
+    >>> model = SVC(kernel=RBF(1.0) + 0.5 * Polynomial(2)).fit(X, y)
     >>> model.predict(X)
     array(['a', 'b', 'b', 'a'], dtype='<U1')
     """

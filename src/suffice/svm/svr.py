@@ -143,10 +143,10 @@ class SVR(KernelRegressor):
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.kernels import Gaussian
+    >>> from suffice.kernels import RBF
     >>> from suffice.svm import SVR
     >>> X = np.linspace(0, 3, 30)[:, None]
-    >>> model = SVR(kernel=Gaussian(1.0), C=10.0, epsilon=0.01).fit(X, np.sin(X[:, 0]))
+    >>> model = SVR(kernel=RBF(1.0), C=10.0, epsilon=0.01).fit(X, np.sin(X[:, 0]))
     >>> model.predict([[1.0]]).round(1), len(model.support_) < 15
     (array([0.8]), True)
     """

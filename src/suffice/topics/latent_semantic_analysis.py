@@ -53,7 +53,7 @@ class LatentSemanticAnalysis(TruncatedSVD):
         Fraction of the total variance explained by each topic.
     model_ : SingularAxes
         The fitted model.
-    statistics_ : Product
+    statistics_ : GramMatrix
         The sums of the last pass.
 
     See Also

@@ -40,7 +40,7 @@ def hoeffding_bound(
 
     Examples
     --------
-    >>> from suffice.model_selection import hoeffding_bound
+    >>> from suffice.textbook import hoeffding_bound
     >>> round(hoeffding_bound(0.05, 1000), 6)
     0.006738
     """
@@ -89,7 +89,7 @@ def finite_class_bound(
 
     Examples
     --------
-    >>> from suffice.model_selection import finite_class_bound
+    >>> from suffice.textbook import finite_class_bound
     >>> round(finite_class_bound(100, 1000, delta=0.05, empirical_risk=0.1), 4)
     0.1616
     """
@@ -115,7 +115,7 @@ def finite_class_sample_size(
 
     Examples
     --------
-    >>> from suffice.model_selection import finite_class_sample_size
+    >>> from suffice.textbook import finite_class_sample_size
     >>> finite_class_sample_size(1000, 0.1, delta=0.05, two_sided=True)
     530
     """
@@ -143,7 +143,7 @@ def vc_confidence(vc_dimension: Any, n_samples: Any, *, delta: Any = 0.05) -> An
 
     Examples
     --------
-    >>> from suffice.model_selection import vc_confidence
+    >>> from suffice.textbook import vc_confidence
     >>> round(vc_confidence(10, 1000, delta=0.05), 4)
     0.2595
     """
@@ -177,7 +177,7 @@ def vc_bound(
 
     Examples
     --------
-    >>> from suffice.model_selection import vc_bound
+    >>> from suffice.textbook import vc_bound
     >>> bounds = vc_bound([0.30, 0.11, 0.10, 0.10], [2, 3, 50, 500], 100_000)
     >>> bounds.round(3), int(bounds.argmin())
     (array([0.317, 0.13 , 0.168, 0.287]), 1)
@@ -212,7 +212,7 @@ def margin_bound(
 
     Examples
     --------
-    >>> from suffice.model_selection import margin_bound
+    >>> from suffice.textbook import margin_bound
     >>> round(margin_bound(0.02, 0.2, 10_000), 4)
     0.1322
     """
@@ -243,7 +243,7 @@ def is_shattered(points: Any, estimator: Any = None, *, fit_intercept: bool = Tr
 
     Examples
     --------
-    >>> from suffice.model_selection import is_shattered
+    >>> from suffice.textbook import is_shattered
     >>> is_shattered([[0, 0], [1, 0], [0, 1]]), is_shattered([[0, 0], [1, 0], [0, 1], [1, 1]])
     (True, False)
     """

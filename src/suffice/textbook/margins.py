@@ -35,7 +35,7 @@ def hyperplane_distance(X: Any, coef: Any, intercept: float = 0.0, *, signed: bo
 
     Examples
     --------
-    >>> from suffice.svm import hyperplane_distance
+    >>> from suffice.textbook import hyperplane_distance
     >>> hyperplane_distance([[3.0, 4.0], [0.0, 0.0]], [3.0, 4.0], -5.0, signed=True)
     array([ 4., -1.])
     """
@@ -62,7 +62,7 @@ def hyperplane_projection(X: Any, coef: Any, intercept: float = 0.0) -> np.ndarr
 
     Examples
     --------
-    >>> from suffice.svm import hyperplane_projection
+    >>> from suffice.textbook import hyperplane_projection
     >>> hyperplane_projection([[3.0, 4.0]], [3.0, 4.0], -5.0)
     array([[0.6, 0.8]])
     """
@@ -96,7 +96,7 @@ def margin(X: Any, y: Any, coef: Any, intercept: float = 0.0, *, kind: str = "ge
 
     Examples
     --------
-    >>> from suffice.svm import margin
+    >>> from suffice.textbook import margin
     >>> X, y = [[3, 3], [4, 3], [1, 1]], [1, 1, -1]
     >>> margin(X, y, [0.5, 0.5], -2.0, kind="functional")
     array([1. , 1.5, 1. ])
@@ -133,7 +133,7 @@ def is_linearly_separable(X: Any, y: Any, *, return_certificate: bool = False) -
 
     Examples
     --------
-    >>> from suffice.svm import is_linearly_separable
+    >>> from suffice.textbook import is_linearly_separable
     >>> X = [[0, 0], [0, 1], [1, 0], [1, 1]]
     >>> is_linearly_separable(X, [0, 1, 1, 1])
     True
@@ -207,7 +207,7 @@ def novikoff_bound(
 
     Examples
     --------
-    >>> from suffice.svm import novikoff_bound
+    >>> from suffice.textbook import novikoff_bound
     >>> X, y = [[3, 3], [4, 3], [1, 1]], [1, 1, -1]
     >>> round(novikoff_bound(X, y).bound, 9)
     117.0

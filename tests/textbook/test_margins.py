@@ -9,7 +9,7 @@ import pytest
 from scipy.optimize import minimize
 
 from suffice.linear_model import Perceptron
-from suffice.svm import (
+from suffice.textbook import (
     hyperplane_distance,
     hyperplane_projection,
     is_linearly_separable,

@@ -32,7 +32,8 @@ def smo_step(
 ) -> SMOStep:
     """Minimize the dual of a support vector classifier over two of its variables.
 
-    This is the step of the textbooks, for those who learn the algorithm. :class:`SVC` repeats it many times.
+    This is the step of the textbooks, for those who learn the algorithm. :class:`~suffice.svm.SVC` repeats it
+    many times.
 
     Parameters
     ----------
@@ -65,7 +66,7 @@ def smo_step(
     Examples
     --------
     >>> import numpy as np
-    >>> from suffice.svm import smo_step
+    >>> from suffice.textbook import smo_step
     >>> X, y = np.array([[3, 3], [4, 3], [1, 1]]), [1, 1, -1]
     >>> step = smo_step(X @ X.T, y, np.zeros(3), 0.0, first=0, second=2)
     >>> step.alpha, step.intercept

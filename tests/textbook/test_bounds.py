@@ -9,14 +9,13 @@ from scipy.stats import binom
 from sklearn.tree import DecisionTreeClassifier
 
 from suffice.linear_model import LinearRegression, Ridge
-from suffice.model_selection import (
-    bias_variance_decomposition,
+from suffice.model_selection import bias_variance_decomposition, replicate_predictions
+from suffice.textbook import (
     finite_class_bound,
     finite_class_sample_size,
     hoeffding_bound,
     is_shattered,
     margin_bound,
-    replicate_predictions,
     vc_bound,
     vc_confidence,
 )
