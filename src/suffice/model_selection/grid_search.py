@@ -57,6 +57,9 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
     Candidates that differ only in `alpha` of KernelRidge with landmarks share one sum by folds, with
     landmarks from all rows.
 
+    It is not called `GridSearchCV` because it does not replace scikit-learn's: folds follow hashes of the
+    rows, candidates are estimators of suffice, and there is no `scoring`, `n_jobs` or splitter of indices.
+
     Parameters
     ----------
     estimator : estimator of suffice, or pipeline of them
