@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -127,21 +125,15 @@ class SupportVectorMachine(TakesKernel):
     def _guarantee(self) -> Guarantee:
         return Guarantee("order", gathers=True)
 
-    @contextmanager
-    def _record(self, data: Any) -> Iterator[Record]:
-        """Context manager: callbacks, and the checkpoint of the duals of a fit."""
-        # A dual that max_iter ended is not continued.
-        watch = Watch(self, self.checkpoint, data, in_order=True, limited_by="", grows=True)
-        with watch.recorded(Duals(None)) as (progress, offer):
-            yield Record(progress, offer)
-
     @abstractmethod
     def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
         """The function of a problem."""
 
     def _solve(self, data: Partitions) -> Progress:
-        with self._record(data) as record:
-            task, results = self._task(data), []
+        # A dual that max_iter ended is not continued.
+        watch = Watch(self, self.checkpoint, data, in_order=True, limited_by="", grows=True)
+        with watch.recorded(Duals(None)) as (progress, offer):
+            record, task, results = Record(progress, offer), self._task(data), []
             for problem in task.problems:
                 columns = self._columns(task.kernel, task.block.X, problem.rows)
                 results.append(self._solve_dual(columns, problem.y, problem.weight, record))
