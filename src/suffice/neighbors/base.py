@@ -101,7 +101,8 @@ class Neighbors(Estimator, KNeighborsMixin):
             _must_be_distances(block)
         s = data.fold(contents, Check.of(self).target)
         must_have_rows(s.copies)
-        distance, classes, rows = self._distance(), self._classes_among(s), RowsElsewhere(data)
+        distance, classes = self._distance(), self._classes_among(s)
+        rows: StoredRows | RowsElsewhere = RowsElsewhere(data)
         if block is not None:
             target, leaf_size = targets_of(block, classes), self._leaf_size(distance, block.X)
             rows = StoredRows(block.X, target, block.weight, leaf_size)

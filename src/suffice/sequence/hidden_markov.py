@@ -406,7 +406,9 @@ default='gaussian'
         )
         return tags
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit to sequences by Baum–Welch.
 
         Parameters
