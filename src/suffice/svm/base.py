@@ -42,28 +42,28 @@ class SupportVectors(Predictor):
 
 
 class Problem(NamedTuple):
-    """What a dual separates or fits."""
+    """The input of one dual: rows with their targets and weights."""
 
-    rows: np.ndarray  # of the block of the task
+    rows: np.ndarray  # their numbers in the block of the task
     y: Any  # 1 or -1 for a pair of classes, numbers, or None
     weight: np.ndarray
 
 
 class Task(NamedTuple):
-    """What a fit solves."""
+    """The input of a fit: rows in memory, the kernel, and the problems."""
 
-    block: Any  # rows with a weight
-    places: np.ndarray  # of its rows among all rows
-    shape: tuple[int, ...]  # of all rows
+    block: Any  # the rows with a positive weight
+    places: np.ndarray  # their numbers among all rows
+    shape: tuple[int, ...]  # the shape of X
     kernel: Kernel
     problems: tuple[Problem, ...]
-    codes: np.ndarray  # of the classes of its rows
+    codes: np.ndarray  # the number of the class of each row; zeros without classes
     classes: Any = None
-    factors: Any = None  # of the weights of the classes
+    factors: Any = None  # the weights of the classes
 
 
 class Result(NamedTuple):
-    """The function of a problem."""
+    """The solution of a problem: the coefficients and the intercept of its function."""
 
     beta: np.ndarray  # of its rows
     intercept: float
@@ -127,7 +127,7 @@ class SupportVectorMachine(TakesKernel):
 
     @abstractmethod
     def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
-        """The function of a problem."""
+        """Solve the dual of a problem."""
 
     def _solve(self, data: Partitions) -> Progress:
         # A dual that max_iter ended is not continued.
@@ -223,7 +223,7 @@ class SupportVectorMachine(TakesKernel):
         return 1.0, coef
 
     def _kernel_of(self, X: Any, weight: np.ndarray) -> Kernel:
-        """The kernel, with what it takes from the rows."""
+        """The kernel, with the parameters that it computes from the rows."""
         params = None
         if isinstance(self.kernel, str):
             params = {"gamma": self._width(X, weight), "degree": self.degree, "coef0": self.coef0}
