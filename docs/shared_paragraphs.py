@@ -36,12 +36,11 @@ DOCUMENTS = {
     "ProbabilisticLatentSemanticAnalysis",
     "RegularizedLSI",
 }
-LINKS = {"BrowseRank", "HITS", "PageRank", "TrustRank"}
 SGD = {"SGDClassifier", "SGDRegressor"}
 OWN = {
     "X": {
         *{"BayesianGaussianMixture", "GaussianMixture", "LatentMixture", "BasisFunctions", "BilinearNMF"},
-        *{*DOCUMENTS, *LINKS},
+        *DOCUMENTS,
     },
     "max_iter": {
         *{"AdditiveModel", "MaxMarginMarkovNetwork", "Perceptron", "Ridge", "RidgeClassifier"},
@@ -54,10 +53,9 @@ OWN = {
     },
     "sample_weight": {
         "BayesianGaussianMixture",
-        *{"DatetimeEncoder", "OneHotEncoder", "OrdinalEncoder", "StructuredPerceptron"},
-        *{"BasisFunctions", "BilinearNMF", "ConditionalRandomField", "ElasticNetCV", "PolynomialFeatures"},
+        *{"DatetimeEncoder", "OneHotEncoder", "OrdinalEncoder", "StepClassifier", "OfLinks"},
+        *{"BasisFunctions", "BilinearNMF", "ElasticNetCV", "FromInitialWeights", "PolynomialFeatures"},
         "RidgeCV",
-        *LINKS,
         *SGD,
     },
 }

@@ -12,7 +12,7 @@ import suffice
 from suffice.kernels import RBF, Centered, Precomputed, Subsequences
 from suffice.sequence import ConditionalRandomField
 
-RBF = dict(C=5.0, kernel=RBF(1.0), tol=1e-9, max_iter=2000, random_state=0)
+OPTIONS = dict(C=5.0, kernel=RBF(1.0), tol=1e-9, max_iter=2000, random_state=0)
 
 
 @pytest.fixture
@@ -33,7 +33,7 @@ def test_a_kernel_is_the_linear_field_of_its_features(circle):
     ends = np.cumsum([len(x) for x in X])[:-1]
     features = np.split(Q[:, values > 1e-13] * np.sqrt(values[values > 1e-13]), ends)
     linear = ConditionalRandomField(5.0, tol=1e-9, max_iter=2000).fit(features, y)
-    crf = ConditionalRandomField(**RBF).fit(X, y)
+    crf = ConditionalRandomField(**OPTIONS).fit(X, y)
     assert_allclose(crf.trace_[-1], linear.trace_[-1], rtol=1e-12)
     assert_allclose(flat(crf.predict_proba(X)), flat(linear.predict_proba(features)), atol=1e-8)
     assert_allclose(crf.log_likelihood(X, y), linear.log_likelihood(features, y), atol=1e-7)
@@ -43,18 +43,18 @@ def test_a_kernel_is_the_linear_field_of_its_features(circle):
 
 def test_landmarks_at_all_steps_are_exact(circle):
     X, y = circle
-    exact = ConditionalRandomField(**RBF).fit(X, y)
-    every = ConditionalRandomField(**RBF, landmarks=len(flat(X))).fit(X, y)
+    exact = ConditionalRandomField(**OPTIONS).fit(X, y)
+    every = ConditionalRandomField(**OPTIONS, landmarks=len(flat(X))).fit(X, y)
     assert_allclose(flat(every.predict_proba(X)), flat(exact.predict_proba(X)), atol=1e-8)
-    few = ConditionalRandomField(**RBF, landmarks=12).fit(X, y)
+    few = ConditionalRandomField(**OPTIONS, landmarks=12).fit(X, y)
     assert few.coef_.shape == (2, 12) and few.trace_[-1] > exact.trace_[-1]
 
 
 @pytest.mark.parametrize("landmarks", [None, 12])
 @pytest.mark.parametrize("solver", ["gradient", pytest.param("sgd", marks=pytest.mark.slow)])
 def test_solvers_reach_one_optimum(circle, solver, landmarks):
-    best = ConditionalRandomField(**RBF, landmarks=landmarks).fit(*circle)
-    how = {**RBF, "solver": solver, "tol": 1e-6, "max_iter": 5000}
+    best = ConditionalRandomField(**OPTIONS, landmarks=landmarks).fit(*circle)
+    how = {**OPTIONS, "solver": solver, "tol": 1e-6, "max_iter": 5000}
     assert_allclose(
         ConditionalRandomField(**how, landmarks=landmarks).fit(*circle).trace_[-1], best.trace_[-1]
     )
@@ -64,7 +64,7 @@ def test_the_model_has_the_gradient_of_its_weights(circle):
     """`model_` sums the loss by weights of the points; at the optimum of the penalized loss, the gradient is
     that of the norm, C times smaller."""
     X, y = circle
-    crf = ConditionalRandomField(**RBF).fit(X, y)
+    crf = ConditionalRandomField(**OPTIONS).fit(X, y)
     block = suffice.core.blocks.Sequences(flat(X), np.cumsum([0, *map(len, X)]), flat(y))
     s = crf.model_.summarize(block)
     of_points, of_moves = crf.model_._parts(s.gradient)
@@ -76,18 +76,18 @@ def test_the_model_has_the_gradient_of_its_weights(circle):
 @pytest.mark.parametrize("landmarks", [None, 12])
 def test_weights_files_sparse_rows_and_scans(circle, landmarks, tmp_path):
     X, y = circle
-    crf = ConditionalRandomField(**RBF, landmarks=landmarks).fit(X, y)
+    crf = ConditionalRandomField(**OPTIONS, landmarks=landmarks).fit(X, y)
     weight = [2, 0, 1, 1, 3, 1, 1, 0]
-    weighted = ConditionalRandomField(**RBF, landmarks=landmarks).fit(X, y, sample_weight=weight)
+    weighted = ConditionalRandomField(**OPTIONS, landmarks=landmarks).fit(X, y, sample_weight=weight)
     again = np.repeat(np.arange(8), weight)
-    repeated = ConditionalRandomField(**RBF, landmarks=landmarks)
+    repeated = ConditionalRandomField(**OPTIONS, landmarks=landmarks)
     repeated.fit([X[n] for n in again], [y[n] for n in again])
     assert_allclose(flat(weighted.predict_proba(X)), flat(repeated.predict_proba(X)), atol=1e-7)
 
     crf.save(tmp_path / "crf")
     assert_array_equal(flat(suffice.load(tmp_path / "crf").predict_proba(X)), flat(crf.predict_proba(X)))
 
-    sparse = ConditionalRandomField(**RBF, landmarks=landmarks).fit([sp.csr_array(x) for x in X], y)
+    sparse = ConditionalRandomField(**OPTIONS, landmarks=landmarks).fit([sp.csr_array(x) for x in X], y)
     assert_allclose(flat(sparse.predict_proba(X)), flat(crf.predict_proba(X)), atol=1e-8)
 
     ids = np.repeat(np.arange(8), [len(x) for x in X])
@@ -95,16 +95,16 @@ def test_weights_files_sparse_rows_and_scans(circle, landmarks, tmp_path):
     scan = suffice.sequences(
         suffice.scan(lambda: table.to_batches(max_chunksize=11)), sequence="id", target="y"
     )
-    streamed = ConditionalRandomField(**RBF, landmarks=landmarks).fit(scan)
+    streamed = ConditionalRandomField(**OPTIONS, landmarks=landmarks).fit(scan)
     assert_allclose(streamed.predict_proba(scan), flat(crf.predict_proba(X)), atol=1e-7)
 
 
 def test_warm_start_projects_the_function(circle):
     """On other landmarks, it starts from the nearest function of their space."""
-    crf = ConditionalRandomField(**{**RBF, "tol": 1e-5}, warm_start=True).fit(*circle)
+    crf = ConditionalRandomField(**{**OPTIONS, "tol": 1e-5}, warm_start=True).fit(*circle)
     cold = crf.n_iter_
     assert 2 * crf.fit(*circle).n_iter_ < cold
-    fresh = ConditionalRandomField(**{**RBF, "tol": 1e-5}, landmarks=15).fit(*circle)
+    fresh = ConditionalRandomField(**{**OPTIONS, "tol": 1e-5}, landmarks=15).fit(*circle)
     moved = crf.set_params(landmarks=15).fit(*circle)
     assert moved.n_iter_ < fresh.n_iter_
     assert_allclose(moved.trace_[-1], fresh.trace_[-1], rtol=1e-6)
@@ -136,7 +136,7 @@ def test_wrong_calls(circle, params, text):
 
 
 def test_weights_of_features_are_not_there(circle):
-    crf = ConditionalRandomField(**RBF).fit(*circle)
+    crf = ConditionalRandomField(**OPTIONS).fit(*circle)
     for ask in (crf.top_features, lambda: crf.explain(circle[0])):
         with pytest.raises(AttributeError, match="weights of steps, and none of features"):
             ask()

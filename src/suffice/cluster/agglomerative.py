@@ -309,6 +309,7 @@ class AgglomerativeClustering(Clustering):
         must_have_enough(float(len(present)), self.n_clusters)
         points, weight = selected(X, present, self.metric), all_weights[present]
         components, pairs = 1, self.metric == "precomputed"
+        merges: Any
         if self.connectivity is not None:
             *merges, components = self._connected(points, weight)
         elif self.metric in ("euclidean", "l2"):

@@ -119,8 +119,11 @@ def draw_present(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any
 
 
 def spread_rows(data: Partitions, size: int, seed: int, rounds: int = 4) -> np.ndarray:
-    """Many different rows: some are drawn uniformly, others in rounds in proportion to the squared distance
-    from those before. That is k-means|| without its last step."""
+    """Many different rows, by k-means|| without its last step.
+
+    The first are drawn uniformly, and those of each later round in proportion to the squared distance from
+    the rows before.
+    """
     chosen = NOBODY
     for turn in range(rounds):
         many = size // rounds + (size % rounds > turn)
@@ -165,8 +168,10 @@ def gathered(data: Partitions, instead: str) -> tuple[np.ndarray, np.ndarray, np
 
 @dataclass(frozen=True, eq=False)
 class Leaves(Predictor):
-    """Points with a cluster each: a row belongs to that of the nearest. Of a precomputed distance there are
-    no points, but the numbers of their columns."""
+    """Points with a cluster each: a row belongs to the cluster of the nearest point.
+
+    With a precomputed distance, `column` has the columns of the points in place of `points`.
+    """
 
     points: Annotated[np.ndarray, "(L, D)"]
     label: Annotated[np.ndarray, "int (L,)"]
@@ -186,7 +191,7 @@ class Leaves(Predictor):
         return self.label[nearest_by(X, self.points, metric)[0]]
 
     def labels(self, X: np.ndarray, index: np.ndarray, metric: Any) -> np.ndarray:
-        """The clusters of all rows, of which those with these numbers are the leaves."""
+        """The clusters of all rows. The rows with these numbers are the leaves."""
         out = np.empty(len(X), np.int32)
         out[index] = self.label
         rest = np.setdiff1d(np.arange(len(X)), index)
@@ -213,7 +218,7 @@ class Clustering(Clusterer):
 
 
 def n_rows(estimator: Any, data: Partitions) -> float:
-    """The number of rows; an error if they are too few."""
+    """The number of rows. Raises an error if there are too few of them."""
     description = data.fold(describe)
     must_have_rows(description.weight)
     must_have_enough(description.rows, getattr(estimator, "n_clusters", None))

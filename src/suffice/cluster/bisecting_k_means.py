@@ -88,7 +88,7 @@ def _at_root(block: Any) -> Any:
 
 
 def _descended(node: int, child: int, centers: np.ndarray, block: Any) -> Any:
-    """The same after this node is split: its children are `child` and the next."""
+    """The block with targets as in `_at_root`, after this node is split into `child` and ``child + 1``."""
     at, rows = block.y.copy(), np.flatnonzero(block.y == node)
     X = block.piece(0, len(block), 0).X
     at[rows] = child + nearest(X[rows], centers)[0]

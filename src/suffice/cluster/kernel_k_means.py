@@ -48,8 +48,10 @@ class KernelCenters(Model):
 def feature_starts(
     candidates: np.ndarray, rows: Any, K: int, init: str, seeds: np.ndarray, precomputed: bool = False
 ) -> tuple[Centers, ...]:
-    """Initial centres among the places of some rows. They are drawn by hashes of the rows: places of one row
-    differ by rounding in other blocks, and so would hashes of them."""
+    """Initial centres among the places of some rows.
+
+    They are drawn by hashes of the rows, and not of the places, which differ by rounding in other blocks.
+    """
     pairs, out = Pairs(candidates, "sqeuclidean"), []
     for seed in seeds:
         uniform = drawn_by(rows, int(seed), precomputed)

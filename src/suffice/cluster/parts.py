@@ -41,8 +41,11 @@ def _labelled(model: Any, label: int, block: Any) -> Any:
 
 
 def reference(data: Partitions, low: np.ndarray, high: np.ndarray, seed: tuple[int, ...]) -> Partitions:
-    """As many rows as the data has, uniform in a box. The numbers of a row are hashes of the row it replaces,
-    so that they are the same in each pass, for any order and any blocks."""
+    """Rows that are uniform in a box, one for each row of the data.
+
+    The numbers of a row are hashes of the row that it replaces, so that they are the same in each pass, in
+    any order and any blocks.
+    """
     return data.in_each_pass(_reference, low, high, seed)
 
 

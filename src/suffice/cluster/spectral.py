@@ -596,7 +596,7 @@ def spacing(points: np.ndarray) -> float:
 
 
 def bound(values: np.ndarray, criterion: str) -> float:
-    """What no partition exceeds, or falls below. Gong and Xu, equations 3.16 to 3.19."""
+    """The bound of the criterion for any partition. Gong and Xu, equations 3.16 to 3.19."""
     K, total = len(values), float(values.sum())
     if criterion == "normalized-cut":
         return K - total

@@ -101,7 +101,8 @@ class Neighbors(Estimator, KNeighborsMixin):
             _must_be_distances(block)
         s = data.fold(contents, Check.of(self).target)
         must_have_rows(s.copies)
-        distance, classes, rows = self._distance(), self._classes_among(s), RowsElsewhere(data)
+        distance, classes = self._distance(), self._classes_among(s)
+        rows: StoredRows | RowsElsewhere = RowsElsewhere(data)
         if block is not None:
             target, leaf_size = targets_of(block, classes), self._leaf_size(distance, block.X)
             rows = StoredRows(block.X, target, block.weight, leaf_size)
@@ -113,7 +114,7 @@ class Neighbors(Estimator, KNeighborsMixin):
         return {"_rows": progress.rows, "effective_metric_": metric, "effective_metric_params_": params}
 
     def _distance(self) -> Minkowski | Pairwise:
-        """The distance."""
+        """The distance by the parameters `metric`, `p` and `metric_params`."""
         params = dict(self.metric_params or {})
         if self.algorithm.endswith("_tree"):
             self._must_suit_tree(params)
@@ -132,7 +133,7 @@ class Neighbors(Estimator, KNeighborsMixin):
         return Pairwise("minkowski", {"p": p, **params}) if params else Minkowski(float(p))
 
     def _must_suit_tree(self, params: dict[str, Any]) -> None:
-        """Raise for distances by which scikit-learn's tree of this name does not search."""
+        """Raise for distances that scikit-learn's tree of this name does not support."""
         from sklearn.neighbors import VALID_METRICS
 
         name, tree = self.metric, self.algorithm
@@ -155,7 +156,7 @@ class Neighbors(Estimator, KNeighborsMixin):
             )
 
     def _pairwise(self, params: dict[str, Any]) -> Pairwise:
-        """A distance that is none of Minkowski's."""
+        """A distance that is not a Minkowski distance."""
         from sklearn.neighbors import VALID_METRICS
 
         if isinstance(self.metric, str):

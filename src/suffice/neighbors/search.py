@@ -23,14 +23,14 @@ MOST = 1024  # queries of a task
 
 @dataclass(frozen=True, eq=False)
 class Contents(Statistics):
-    """The number of neighbours that the rows are, and the classes or the moments of their targets."""
+    """Number of neighbours that the rows count as, and the classes or the moments of their targets."""
 
     copies: int  # a row of weight w is ceil(w) of them
     target: tuple[Any, ...]  # of CategoryCounts or Moments; empty without targets
 
 
 def contents(kind: str | None, block: Any) -> Contents:
-    """What a block holds. Its targets are labels, numbers, or None."""
+    """The `Contents` of a block, whose targets are labels, numbers, or None."""
     copies = int(np.ceil(block.weight).sum())
     if kind is None:
         return Contents(copies, ())

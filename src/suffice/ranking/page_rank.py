@@ -28,7 +28,7 @@ from .flow import FARTHEST, LinkMass, Walk, along
 from .links import Graph, Links, number_nodes, read_graph
 from .sharded import best_in_shards, is_too_large, rank_in_shards
 
-# Up to so many nodes the equations are solved directly: the factors of more may fill the memory.
+# Number of nodes up to which the equations are solved directly: the factors of more may fill the memory.
 DIRECT = 2000
 ROUNDING = 1e-15  # of the sum of all scores
 

@@ -306,7 +306,9 @@ class MarkovChain(DensityMixin, Estimator):
         counts = TransitionCounts(first, P)
         return self._publish(Progress(Chain(names, first, P / rows[:, None]), statistics=counts))
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Count in two passes: the distinct states, then the transitions.
 
         Parameters

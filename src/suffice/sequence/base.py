@@ -60,7 +60,9 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
         tags.input_tags.sparse = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit to labelled sequences.
 
         Parameters

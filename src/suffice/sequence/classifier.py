@@ -159,7 +159,9 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         tags.input_tags.allow_nan = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit the models of all classes. They share each pass over the data.
 
         Parameters

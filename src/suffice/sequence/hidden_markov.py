@@ -406,7 +406,9 @@ default='gaussian'
         )
         return tags
 
-    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit to sequences by Baum–Welch.
 
         Parameters
@@ -922,7 +924,7 @@ def _without_states(block: Sequences) -> Sequences:
 
 
 def _named(names: np.ndarray, K: int) -> np.ndarray:
-    """The names of K states, of which the first have labels."""
+    """The names of K states. The first ones are the labels."""
     names = np.array(names.tolist())
     if names.dtype.kind in "biuf":
         return np.concatenate([names, names.max() + 1 + np.arange(K - len(names))])

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar, NamedTuple
@@ -44,28 +42,28 @@ class SupportVectors(Predictor):
 
 
 class Problem(NamedTuple):
-    """What a dual separates or fits."""
+    """The input of one dual: rows with their targets and weights."""
 
-    rows: np.ndarray  # of the block of the task
+    rows: np.ndarray  # their numbers in the block of the task
     y: Any  # 1 or -1 for a pair of classes, numbers, or None
     weight: np.ndarray
 
 
 class Task(NamedTuple):
-    """What a fit solves."""
+    """The input of a fit: rows in memory, the kernel, and the problems."""
 
-    block: Any  # rows with a weight
-    places: np.ndarray  # of its rows among all rows
-    shape: tuple[int, ...]  # of all rows
+    block: Any  # the rows with a positive weight
+    places: np.ndarray  # their numbers among all rows
+    shape: tuple[int, ...]  # the shape of X
     kernel: Kernel
     problems: tuple[Problem, ...]
-    codes: np.ndarray  # of the classes of its rows
+    codes: np.ndarray  # the number of the class of each row; zeros without classes
     classes: Any = None
-    factors: Any = None  # of the weights of the classes
+    factors: Any = None  # the weights of the classes
 
 
 class Result(NamedTuple):
-    """The function of a problem."""
+    """The solution of a problem: the coefficients and the intercept of its function."""
 
     beta: np.ndarray  # of its rows
     intercept: float
@@ -127,21 +125,15 @@ class SupportVectorMachine(TakesKernel):
     def _guarantee(self) -> Guarantee:
         return Guarantee("order", gathers=True)
 
-    @contextmanager
-    def _record(self, data: Any) -> Iterator[Record]:
-        """Context manager: callbacks, and the checkpoint of the duals of a fit."""
+    @abstractmethod
+    def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
+        """Solve the dual of a problem."""
+
+    def _solve(self, data: Partitions) -> Progress:
         # A dual that max_iter ended is not continued.
         watch = Watch(self, self.checkpoint, data, in_order=True, limited_by="", grows=True)
         with watch.recorded(Duals(None)) as (progress, offer):
-            yield Record(progress, offer)
-
-    @abstractmethod
-    def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:
-        """The function of a problem."""
-
-    def _solve(self, data: Partitions) -> Progress:
-        with self._record(data) as record:
-            task, results = self._task(data), []
+            record, task, results = Record(progress, offer), self._task(data), []
             for problem in task.problems:
                 columns = self._columns(task.kernel, task.block.X, problem.rows)
                 results.append(self._solve_dual(columns, problem.y, problem.weight, record))
@@ -231,7 +223,7 @@ class SupportVectorMachine(TakesKernel):
         return 1.0, coef
 
     def _kernel_of(self, X: Any, weight: np.ndarray) -> Kernel:
-        """The kernel, with what it takes from the rows."""
+        """The kernel, with the parameters that it computes from the rows."""
         params = None
         if isinstance(self.kernel, str):
             params = {"gamma": self._width(X, weight), "degree": self.degree, "coef0": self.coef0}

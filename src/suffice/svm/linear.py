@@ -53,8 +53,10 @@ LEAST = 1e-13  # of the objective, a duality gap that is rounding error
 
 @dataclass(frozen=True, eq=False)
 class HingeSums(Objective):
-    """The loss with its derivatives; the hinge terms themselves; and sums of dual variables, those of rows
-    that push the score up apart from those that push it down."""
+    """The loss with its derivatives, the sum of the hinge terms, and sums of dual variables.
+
+    The latter have two entries: rows that push the score up, and rows that push it down.
+    """
 
     hinge: float = 0.0
     linear: Annotated[Any, "number or (2,)"] = 0.0  # dual variables times levels
@@ -63,7 +65,7 @@ class HingeSums(Objective):
 
 @dataclass(frozen=True, eq=False)
 class NearestTerms(Statistics):
-    """The rows nearest to the margin, and the dual sums of all rows by the side that they are on."""
+    """The rows nearest to the margin, and the dual sums of all rows on each side of it."""
 
     nearest: Sample  # features, target, score
     linear: Annotated[np.ndarray, "(2,)"]
@@ -168,7 +170,7 @@ class Machines(LinearScore):
         return loss, gradient, f
 
     def _of_sparse(self, X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
-        """The same of CSR rows."""
+        """The same as `_of_dense`, for CSR rows."""
         f = self.scores(X)
         hinges = [(np.maximum(r, 0.0), sign) for r, _, sign in self.terms(y, f)]
         loss = sum(float((weight * r * r).sum()) for r, _ in hinges)
@@ -181,8 +183,10 @@ class Machines(LinearScore):
         return block.replace(y=np.concatenate(curves or [np.zeros((0, len(self.theta)))]))
 
     def product(self, V: np.ndarray, curved: Any) -> np.ndarray:
-        """The Hessian of squared hinges times a direction, (M, P), from what `curved` returns, which is the
-        same for all directions: no matrix is formed."""
+        """The Hessian of squared hinges times a direction, (M, P), without forming the matrix.
+
+        `curved` returns the block that this takes; it is the same for all directions.
+        """
         X, (P, M) = curved.X, self.theta.shape
         D = M - self.fit_intercept
         push = times(X, V[:D])
@@ -211,14 +215,16 @@ class Machines(LinearScore):
         return self._curve(*self.targets(block), self.scores(block.X))
 
     def _squares(self, X: Any, curve: Any) -> Any:
-        """The Hessian, of blocks for the problems; 0 if it is not wanted."""
+        """The Hessian, a diagonal block for each problem; 0 if the solver does not use it."""
         if not self.curvature:
             return 0.0
         return self.hessian(X, np.ones(len(curve)), ((p, p, curve[:, p]) for p in range(len(self.theta))))
 
     def _dual_sums(self, X: Any, dual: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Sums of dual variables times levels, (2,), and times the columns of their terms, (2, P M): of rows
-        that push the score up, and of those that push it down."""
+        """Sums of dual variables times levels, (2,), and times the columns of their terms, (2, P M).
+
+        The first entry sums rows that push the score up, the second rows that push it down.
+        """
         linear, slopes = np.zeros(2), np.zeros((2, self.theta.size))
         for part, level, sign in dual:
             for side, way in enumerate((1.0, -1.0)):
@@ -228,7 +234,7 @@ class Machines(LinearScore):
         return linear, slopes
 
     def nearest_terms(self, size: int, block: Any) -> NearestTerms:
-        """This many distinct rows that are nearest to the margin."""
+        """The `size` distinct rows that are nearest to the margin, and the dual sums of all rows."""
         (y, weight), X = self.targets(block), block.X
         f = self.scores(X)
         terms = self.terms(y, f)
@@ -373,8 +379,10 @@ class HingeSearch:
         return state.gap <= max(self.tol, LEAST) * state.objective
 
     def traced(self, state: Hinged, *, failed: bool = False) -> Hinged:
-        """The state after an iteration: the objective of all problems is in the trace, and the next problem
-        begins if this one is solved."""
+        """The state after an iteration.
+
+        The trace gets the objective of all problems. If this problem is solved, the next one begins.
+        """
         known = list(state.objectives)
         known[state.problem] = state.objective
         total = sum(known) if np.isfinite(state.objective) else np.nan
@@ -461,8 +469,10 @@ class SquaredHinges(Problem):
     """Between two points, the Hessian of squared hinges changes only by the rows that cross the margin."""
 
     def optimum_of_few(self, total: float) -> np.ndarray | None:
-        """The optimum of some rows, if there are many, of the weight `total`. Newton's method from there
-        takes half as many passes over all rows."""
+        """The optimum for a sample of the rows, whose total weight is `total`; None for few rows.
+
+        Newton's method from there takes half as many passes over all rows.
+        """
         few = few_rows(self.data, self.start.size, total)
         if few is None:
             return None
@@ -486,7 +496,7 @@ class SquaredHinges(Problem):
         return *self.penalty(theta, s)[:2], hessian
 
     def with_point(self, theta: np.ndarray) -> tuple[Any, ...]:
-        """The value and the gradient; in place of the Hessian, the point where it is."""
+        """The value, the gradient, and the point, with which `truncated_step` multiplies by the Hessian."""
         return *self(theta), theta.copy()
 
     def truncated_step(self, theta: np.ndarray, gradient: np.ndarray) -> np.ndarray:
