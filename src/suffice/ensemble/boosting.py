@@ -1,4 +1,8 @@
-"""The loop of gradient boosting: in each stage trees are grown to the gradients of a loss. Friedman, 2001."""
+"""The loop of gradient boosting: in each stage trees are grown to the gradients of a loss. Friedman, 2001.
+
+Trees are those of an impurity (`CartLearner`), or Newton trees (`NewtonLearner`), whose gain `newton.py`
+derives.
+"""
 
 from __future__ import annotations
 
