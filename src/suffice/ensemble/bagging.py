@@ -68,7 +68,7 @@ log = logging.getLogger("suffice")
 
 @dataclass(frozen=True, eq=False)
 class BagStart(Statistics):
-    """What is known before members are fitted."""
+    """Counts of rows and classes, before members are fitted."""
 
     rows: float
     others: float  # rows whose weight is not one
@@ -360,7 +360,7 @@ class BaseBagging(Members, OfMembers, Estimator):
 
     @property
     def _by_weight(self) -> bool:
-        """Whether a row that is drawn twice has twice its weight, and is not repeated."""
+        """Whether draws multiply the weights of rows; else rows are repeated."""
         return has_fit_parameter(self.estimator_, "sample_weight")
 
     @property

@@ -63,7 +63,7 @@ LEAST_SHARED = 1 << 14  # rows of a node that threads share
 
 
 class Rules(NamedTuple):
-    """What allows and ranks the splits of Newton trees, in integers of the grid."""
+    """The conditions on the leaves of a Newton tree, and terms of its gains, in integers of the grid."""
 
     least_curvature: int  # of a leaf
     least: int  # weight of a leaf
@@ -245,7 +245,7 @@ class FoldedNewton(Growth):
         self._find(self.nodes[t], hist)
 
     def _needs_histogram(self, node: Node) -> bool:
-        """Whether a node is the root, or may be split; the sums of others are known from their parents."""
+        """Whether a node is the root, or may be split. The sums of other nodes follow from their parents."""
         most = self.limits.max_leaves
         return node.sums is None or (self._may_split(node) and not 0 < most <= node.ahead + 1)
 
