@@ -97,7 +97,7 @@ def test_small_clusters_are_merged_with_their_weights(how, monkeypatch):
     streamed = AgglomerativeClustering(3, linkage=how, micro_clusters=40, random_state=0).fit(scan)
     np.testing.assert_allclose(streamed.distances_, model.distances_, rtol=1e-10)
     assert np.array_equal(streamed.predict(scan), model.labels_)
-    monkeypatch.setattr(suffice.cluster.agglomerative, "EXACT_ROWS", 100)
+    monkeypatch.setattr(suffice.cluster.agglomerative, "MERGED_ROWS", 100)
     monkeypatch.setattr(suffice.cluster.base, "FEW", 40)
     auto = AgglomerativeClustering(3, linkage=how, random_state=0).fit(scan)
     assert np.array_equal(auto.distances_, streamed.distances_)

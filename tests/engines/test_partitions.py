@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 import sys
 
 import numpy as np
 import pytest
 
 import suffice
+from suffice.core import partitions
 from suffice.engines.local import LocalPartitions
 from suffice.inputs import Check, source_of
 from suffice.inputs.readers import DenseColumns
@@ -78,6 +80,20 @@ def test_maps_for_many_passes(in_memory):
         assert found.map(doubled).fold(sums).tobytes() == mapped.map(doubled).fold(sums).tobytes()
         for ours, theirs in zip(found.batches(), mapped.batches(), strict=True):
             assert ours.X.tobytes() == theirs.X.tobytes()
+
+
+@pytest.mark.parametrize("in_memory", [True, False])
+def test_rows_are_gathered_if_they_fit(in_memory, monkeypatch, caplog):
+    blocks = [COLUMNS.block(CHECK, n, block) for n, block in enumerate(BLOCKS)]
+    data = LocalPartitions(tuple(blocks) if in_memory else blocks)
+    n_rows = sum(map(len, blocks))
+    monkeypatch.setattr(partitions, "GATHERED_BYTES", 100 * n_rows)
+    with caplog.at_level(logging.INFO, "suffice"):
+        assert data.gather_if(n_rows, 100).X.tobytes() == data.gather("").X.tobytes()
+        assert f"{n_rows} rows are gathered" in caplog.text
+        caplog.clear()
+        assert data.gather_if(n_rows, 101) is None
+        assert f"{n_rows} rows stay where they are" in caplog.text
 
 
 def _halved(shard):

@@ -19,6 +19,7 @@ from sklearn.svm import LinearSVC
 import suffice
 from suffice.core import partitions
 from suffice.ensemble import BaggingClassifier, BaggingRegressor, bagging
+from suffice.fitting.shared import Sharing
 from suffice.impute import SimpleImputer
 from suffice.linear_model import LinearRegression, LogisticRegression, Ridge
 from suffice.naive_bayes import GaussianNB
@@ -147,20 +148,20 @@ def test_fits_share_passes(tmp_path):
     pq.write_table(table, tmp_path / "rows.parquet", row_group_size=100)
     scan = suffice.scan_parquet(tmp_path / "rows.parquet")
     passes = []
-    fold = bagging.Sharing._pass
+    fold = Sharing._pass
 
     def counted(self, calls):
         passes.append(len(calls))
         return fold(self, calls)
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bagging.Sharing, "_pass", counted)
+        patch.setattr(Sharing, "_pass", counted)
         BaggingClassifier(GaussianNB(), 5, random_state=0).fit(suffice.rows(scan, target="y"))
     alone = len(passes)
     assert set(passes) == {5}
     passes.clear()
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(bagging.Sharing, "_pass", counted)
+        patch.setattr(Sharing, "_pass", counted)
         BaggingClassifier(GaussianNB(), 1, random_state=0).fit(suffice.rows(scan, target="y"))
     assert len(passes) == alone
 

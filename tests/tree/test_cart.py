@@ -92,7 +92,7 @@ def test_cross_validated_pruning(kind):
     table = model.cross_validated_pruning(X, y, n_folds=3)
     assert table.n_leaves[-1] == 1 and (np.diff(table.n_leaves) < 0).all()
     assert (np.diff(table.error) >= -1e-12).all()
-    _, data, _ = make(min_samples_leaf=5, random_state=0)._grown(X, y, None)
+    _, data, _ = model._grown(model._opened(X, y, None))
     block = data.gather("")
     seed = int(np.random.RandomState(0).randint(np.iinfo(np.int32).max))
     fold = parts_of(block, 3, Purpose.INNER_FOLDS, seed)

@@ -132,7 +132,7 @@ def test_leaves_by_a_table_of_codes():
     X[rng.random(X.shape) < 0.1] = np.nan
     y = (np.nan_to_num(X[:, 0]) > 0) ^ np.isin(X[:, 1], [1, 3])
     model = DecisionTreeClassifier(categorical_features=[1], max_bins=200).fit(X, y)
-    tree = model.model_.replace(bins=model._prepared(X, y, None).bins)
+    tree = model.model_.replace(bins=model._prepared(model._opened(X, y, None)).bins)
     codes = tree.bins.codes(X)
     assert codes.dtype == np.uint8 and tree.is_leaf.sum() > 3
     expected = tree.leaves_of_codes(np.ascontiguousarray(codes))

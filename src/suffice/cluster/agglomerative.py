@@ -32,7 +32,7 @@ from .base import (
 )
 from .clusterer import Clusters
 
-EXACT_ROWS = 1 << 16  # with micro_clusters='auto', more rows are summed to small clusters first
+MERGED_ROWS = 1 << 16  # with micro_clusters='auto', more rows are summed to small clusters first
 INSTEAD = (
     "use linkage='ward', 'centroid' or 'single' with metric='euclidean', whose memory is linear in the "
     "rows, or micro_clusters=1000."
@@ -300,7 +300,7 @@ class AgglomerativeClustering(Clustering):
                 "connectivity=None: use micro_clusters=None."
             )
         if self.micro_clusters == "auto":
-            return n_micro_clusters(self.n_clusters) if rows > EXACT_ROWS else None
+            return n_micro_clusters(self.n_clusters) if rows > MERGED_ROWS else None
         return int(self.micro_clusters)
 
     def _merge_rows(self, data: Partitions) -> Merges:

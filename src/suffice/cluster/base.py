@@ -22,6 +22,7 @@ from .clusterer import Clusterer
 from .k_means import Centers
 
 FEW = 1000  # small clusters
+EXACT_ROWS = 1 << 14  # among which all pairs are compared; by default, more rows are sampled or summed first
 
 # Names of metrics, and what `scipy.spatial.distance.cdist` calls them.
 METRICS = {

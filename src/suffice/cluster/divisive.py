@@ -15,6 +15,7 @@ from ..core.partitions import Partitions
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, StrOptions, seed_of
 from .base import (
+    EXACT_ROWS,
     Clustering,
     Leaves,
     gathered,
@@ -28,8 +29,6 @@ from .base import (
 from .clusterer import Clusters
 from .k_means import warn_of_fewer
 from .k_medoids import BLOCK, Pairs
-
-EXACT_ROWS = 1 << 14  # with micro_clusters='auto', more rows are summed to small clusters first
 
 
 def farthest_pair(pairs: Pairs, rows: np.ndarray) -> tuple[float, int, int]:

@@ -22,6 +22,7 @@ from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, Numbers, StrOptions, seed_of
 from ..fitting.seeding import NOBODY, SPARE, Potentials
 from .base import (
+    EXACT_ROWS,
     Clustering,
     Leaves,
     distances,
@@ -35,7 +36,6 @@ from .base import (
 from .clusterer import Clusters
 from .k_means import warn_of_fewer
 
-EXACT_ROWS = 1 << 14  # with sample_size='auto', more rows are sampled
 SAMPLE = 1 << 12  # rows of a sample
 BLOCK = 1 << 20  # distances that are computed at a time
 STORED = 1 << 25  # distances that are kept: 256 MB

@@ -37,7 +37,7 @@ from ..estimator.parameters import (
     seed_of,
 )
 from ..estimator.scores import Classifier, Regressor
-from ..fitting.shared import Sharing, undivided
+from ..fitting.shared import fits_on
 from ..inputs import Check, answers_of, in_memory
 from ..inputs.sources import set_features
 from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
@@ -68,7 +68,7 @@ log = logging.getLogger("suffice")
 
 @dataclass(frozen=True, eq=False)
 class BagStart(Statistics):
-    """What is known before members are fitted."""
+    """Counts of rows and classes, before members are fitted."""
 
     rows: float
     others: float  # rows whose weight is not one
@@ -360,7 +360,7 @@ class BaseBagging(Members, OfMembers, Estimator):
 
     @property
     def _by_weight(self) -> bool:
-        """Whether a row that is drawn twice has twice its weight, and is not repeated."""
+        """Whether draws multiply the weights of rows; else rows are repeated."""
         return has_fit_parameter(self.estimator_, "sample_weight")
 
     @property
@@ -390,9 +390,8 @@ class BaseBagging(Members, OfMembers, Estimator):
         if not reads_partitions(base) or base._guarantee().gathers:
             log.info("Bagging: the rows are gathered for %s.", type(base).__name__)
             rows, draws = in_memory(rows.gather(INSTEAD)), draws.gathered()
-        if not rows.in_memory:
-            return self._shared_fits(opened, rows, draws, numbers)
-        return (self._fitted_member(opened, draws, rows, m) for m in numbers)
+        fit, check = partial(self._fitted_member, opened, draws), Check.of(base)
+        return fits_on(rows, fit, numbers, AT_ONCE, features=self.n_features_in_, check=check)
 
     def _fitted_member(self, opened: Passed, draws: Draws, rows: Any, m: int) -> Any:
         features, seed = self._drawn_features(draws.seed, m)
@@ -405,18 +404,6 @@ class BaseBagging(Members, OfMembers, Estimator):
         else:
             fit_in_memory(member, part.block(0), opened.container, self._by_weight)
         return packed(member)
-
-    def _shared_fits(
-        self, opened: Passed, rows: Partitions, draws: Draws, numbers: tuple[int, ...]
-    ) -> Iterator[Any]:
-        """Members whose fits share each pass over the data."""
-        name = type(self.estimator_).__name__
-        log.info("Bagging: up to %d fits of %s share each pass over the rows.", AT_ONCE, name)
-        check, fit = Check.of(self.estimator_), partial(self._fitted_member, opened, draws)
-        for a in range(0, len(numbers), AT_ONCE):
-            sharing = Sharing(rows, 1, (undivided, ()), features=self.n_features_in_, check=check)
-            fits = [partial(fit, sharing.view(), m) for m in numbers[a : a + AT_ONCE]]
-            yield from sharing.together(fits, forgive=False)
 
     def _grown(
         self, opened: Passed, data: Partitions, draws: Draws, numbers: tuple[int, ...]

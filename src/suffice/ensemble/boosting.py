@@ -1,4 +1,8 @@
-"""The loop of gradient boosting: in each stage trees are grown to the gradients of a loss. Friedman, 2001."""
+"""The loop of gradient boosting: in each stage trees are grown to the gradients of a loss. Friedman, 2001.
+
+Trees are those of an impurity (`CartLearner`), or Newton trees (`NewtonLearner`), whose gain `newton.py`
+derives.
+"""
 
 from __future__ import annotations
 
@@ -109,7 +113,7 @@ class BoostedTrees(Predictor):
 
 @dataclass(frozen=True)
 class InSample:
-    """Whether rows are in the sample of a stage, as 0 and 1."""
+    """A function of blocks: 1 for rows in the sample of a stage, and 0 for the others."""
 
     draws: Draws
     stage: int
@@ -475,16 +479,16 @@ class TreeBoosting(TreeGrower):
         raise NotImplementedError
 
     def _learner(self, bins: FeatureBins, weights: Weights, n_rows: int, weight_unit: float) -> Any:
-        """What grows the trees of a stage."""
+        """The learner that grows the trees of each stage."""
         raise NotImplementedError
 
     def _validation(self, n_rows: int, held_out: bool) -> tuple[bool, float | None]:
-        """Whether the fit may stop early, and if on rows for validation, their share. `held_out`: whether
-        others were passed."""
+        """Whether the fit may stop early, and the share of the rows for validation, or None to stop by the
+        training loss. `held_out` says whether validation rows were passed to `fit`."""
         raise NotImplementedError
 
     def _stops(self, losses: np.ndarray) -> bool:
-        """Whether the last of these losses, from that before the first stage on, did not decrease."""
+        """Whether to stop: the last of the losses before the first stage and after each did not improve."""
         raise NotImplementedError
 
     def _first(self, data: Partitions, categorical: np.ndarray) -> Any:
@@ -687,7 +691,7 @@ class BoostingClassifier(Classifier):
     def _decision(self, raw: np.ndarray) -> np.ndarray:
         return raw[:, 0].copy() if raw.shape[1] == 1 else raw
 
-    def _shares(self, raw: np.ndarray) -> np.ndarray:
+    def _probabilities(self, raw: np.ndarray) -> np.ndarray:
         return np.ones((len(raw), 1)) if len(self.classes_) == 1 else self._link.predicted(raw)
 
     def _classes_of(self, raw: np.ndarray) -> np.ndarray:
@@ -709,7 +713,7 @@ class BoostingClassifier(Classifier):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return self._shares(self._raw(X))
+        return self._probabilities(self._raw(X))
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
@@ -725,7 +729,7 @@ class BoostingClassifier(Classifier):
 
     def staged_predict_proba(self, X: Any) -> Iterator[np.ndarray]:
         """Generator of the probabilities after each stage, for rows in memory."""
-        return map(self._shares, self._staged(X))
+        return map(self._probabilities, self._staged(X))
 
     def staged_predict(self, X: Any) -> Iterator[np.ndarray]:
         """Generator of the predicted classes after each stage, for rows in memory."""

@@ -1,5 +1,5 @@
-"""Random samples of rows. How often a row is drawn follows from a seed, the number of the sample and the
-number of the row, so that it does not depend on blocks or engines, and can be computed again."""
+"""Random samples of rows. How often a row is drawn is a function of a seed, the number of the sample and the
+number of the row. So it does not depend on blocks or engines, and can be computed again."""
 
 from __future__ import annotations
 
@@ -38,13 +38,13 @@ class Draws(Value):
 
     @classmethod
     def of(cls, data: Partitions, seed: int, n_rows: int, mean: float, replacement: bool) -> Draws:
-        """The draws for the rows of partitions, `n_rows` of which have a positive weight."""
+        """Draws for `n_rows` rows of positive weight; `mean` is the expected number of draws of a row."""
         cumulative = pdtr(np.arange(MOST), mean) if replacement else np.array([1.0 - mean])
         s = data.fold(RowCounts.of)
         return cls(seed, cumulative, s.block, np.cumsum(s.rows) - s.rows, n_rows)
 
     def gathered(self) -> Draws:
-        """The same draws, for the same rows gathered in one block."""
+        """The same draws, indexed for the same rows in one gathered block."""
         return self.replace(block=np.zeros(1, np.int64), first=np.zeros(1, np.int64))
 
     def counts(self, sample: int, block: Any) -> np.ndarray:
@@ -88,7 +88,7 @@ def warn_of_unscored(known: np.ndarray) -> None:
 
 
 def has_weight(block: Any) -> np.ndarray:
-    """Whether each row has a weight."""
+    """Whether each row has a positive weight, (N,)."""
     return block.entry[:, 0] > 0 if hasattr(block, "entry") else block.weight > 0
 
 

@@ -206,7 +206,7 @@ class RandomForest(Members, TreeGrower):
             return float(self.oob_score(y, predicted))
         return float(score(y, predicted, sample_weight=weight))
 
-    def _shares(self, X: Any) -> np.ndarray:
+    def _leaf_values(self, X: Any) -> np.ndarray:
         """The mean value of the leaves of each row, (N, K)."""
         return answers_of(self, lambda rows: self.model_.sum(rows), X) / len(self.model_)
 

@@ -10,7 +10,6 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -52,7 +51,6 @@ class ExactBoosting(Members, TreeBoosting):
         "checkpoint": CHECKPOINT,
     }
 
-    @with_callbacks
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, monitor: Any = None) -> Self:
         """Fit the trees, one stage after the other.
 

@@ -9,7 +9,6 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.metrics import check_scoring
 
-from ..core.callbacks import with_callbacks
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, key_of
@@ -70,7 +69,6 @@ class HistBoosting(TreeBoosting):
         "checkpoint": CHECKPOINT,
     }
 
-    @with_callbacks
     def fit(
         self,
         X: Any,

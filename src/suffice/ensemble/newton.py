@@ -1,13 +1,22 @@
 """Newton trees: regression trees of gradients and curvatures, the steps of histogram-based boosting.
 
-A leaf with the sums G and H of its rows has the value -G / (H + λ), and a split decreases the loss by
+If the raw scores of the rows of a leaf change by v, their loss changes to second order by G v + H v^2 / 2,
+where G and H are the sums of their gradients and curvatures. With the penalty λ v^2 / 2, the best value and
+the decrease of the loss are
+
+    v = -G / (H + λ)    and    G^2 / (H + λ) / 2,
+
+so that a split decreases the loss by
 
     (G_L^2 / (H_L + λ) + G_R^2 / (H_R + λ) - G^2 / (H + λ)) / 2.
 
-A tree is grown in one call to rows in memory, which are kept in the order of the leaves. These are split
-best-first, one at a time; the histogram of the larger child is that of its parent less that of the other.
-Where rows do not fit, histograms are folded: each pass splits all leaves that best-first growth could still
-choose. Both give the same tree.
+This is the gain of a split, up to the factor 1 / 2. `NewtonTarget` has the sums as integers, and the value of
+a leaf; `loops.boosting.find_newton_split` finds the split with the largest gain from a histogram.
+
+One call grows a tree to rows in memory (`GatheredNewton`). The rows are kept in the order of the leaves,
+which are split best-first, one at a time. Where rows do not fit, histograms are folded (`FoldedNewton`): each
+pass splits all leaves that best-first growth could still choose. In both, the histogram of the larger child
+is that of its parent less that of the other child, and both give the same tree.
 Friedman, 2001; Chen and Guestrin, "XGBoost", 2016; Ke and others, "LightGBM", 2017.
 """
 
@@ -16,7 +25,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import pairwise
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, NamedTuple
 
 import numpy as np
 
@@ -38,10 +47,10 @@ from ..loops.boosting import (
     pack,
     value_of,
 )
-from ..loops.trees import MISSING_LEFT, mixed, preorder
+from ..loops.trees import mixed, preorder
 from ..statistics.bins import FeatureBins, grid
 from ..statistics.histograms import Binned
-from ..tree.growth import Grown, Growth, Limits, Node
+from ..tree.growth import Grown, Growth, Limits, Node, Split
 from ..tree.model import Tree
 from ..tree.targets import WEIGHT_BITS, weighted
 
@@ -51,6 +60,16 @@ LEAST_CURVATURE = 1e-3  # of a leaf, as in scikit-learn
 CATEGORY_SMOOTHING = 10.0  # rows of no effect that are added to a category
 LEAST_PACKED = 1 << 18  # weight times features, from which gradients beside curvatures have few bits
 LEAST_SHARED = 1 << 14  # rows of a node that threads share
+
+
+class Rules(NamedTuple):
+    """The conditions on the leaves of a Newton tree, and terms of its gains, in integers of the grid."""
+
+    least_curvature: int  # of a leaf
+    least: int  # weight of a leaf
+    most: int  # the largest curvature of a row of weight one
+    smoothing: float  # curvature that is added to a category when categories are ordered
+    penalty: float  # λ
 
 
 @dataclass(frozen=True, eq=False)
@@ -108,8 +127,22 @@ class NewtonTarget(Value):
         pack(g, h, self.gradient_unit, self.curvature_unit, self.lane, out)
         return out
 
+    def rules(self, limits: Limits) -> Rules:
+        unit = self.curvature_unit
+        least_curvature = max(1, int(np.ceil(LEAST_CURVATURE * unit)))
+        return Rules(least_curvature, limits.least, self.most, CATEGORY_SMOOTHING * unit, self.penalty * unit)
+
+    def size(self, s: np.ndarray) -> int:
+        """The curvature of nodes with these sums, which estimates the number of their rows."""
+        return s[0]
+
+    def ordered(self, s: np.ndarray, low: float, high: float) -> float:
+        """What a monotonicity constraint orders: the value of a leaf with these sums, within bounds."""
+        return value_of(float(s[1]), float(s[0]), self.penalty * self.curvature_unit, low, high)
+
     @property
     def lane(self) -> int:
+        """The number of bits of the lower number in a packed entry."""
         return COUNT_LANE if self.constant else CURVATURE_LANE
 
     @property
@@ -171,17 +204,17 @@ class NewtonHistograms(Statistics):
 
 @dataclass
 class FoldedNewton(Growth):
-    """Growth by folds over rows that do not fit in this process."""
+    """Growth of a Newton tree by folds over rows that do not fit in this process."""
 
     target: NewtonTarget
     groups: np.ndarray | None  # (n, D), bool: the features that may be on one path together
     data: Partitions  # of `Binned`
     parents: dict[int, int] = field(default_factory=dict, init=False)  # of nodes
     kept: dict[int, np.ndarray] = field(default_factory=dict, init=False)  # histograms of nodes with a split
-    least_curvature: int = field(init=False)
+    rules: Rules = field(init=False)
 
     def __post_init__(self) -> None:
-        self.least_curvature = least_curvature(self.target)
+        self.rules = self.target.rules(self.limits)
 
     def _search(self, fresh: list[int]) -> None:
         """The histogram of the larger child is that of its parent, if it was kept, less that of the other."""
@@ -212,7 +245,7 @@ class FoldedNewton(Growth):
         self._find(self.nodes[t], hist)
 
     def _needs_histogram(self, node: Node) -> bool:
-        """Whether a node is the root, or may be split; the sums of others are known from their parents."""
+        """Whether a node is the root, or may be split. The sums of other nodes follow from their parents."""
         most = self.limits.max_leaves
         return node.sums is None or (self._may_split(node) and not 0 < most <= node.ahead + 1)
 
@@ -228,11 +261,7 @@ class FoldedNewton(Growth):
 
     def _may_split(self, node: Node) -> bool:
         h, _, w = node.sums
-        return (
-            node.depth < self.limits.max_depth
-            and w >= max(2 * self.limits.least, self.limits.least_split)
-            and h >= 2 * self.least_curvature
-        )
+        return self.limits.may_split(w, node.root.depth) and h >= 2 * self.rules.least_curvature
 
     def _features(self, node: Node) -> np.ndarray:
         """The features that may split a node: those that interact with its path, and of these a sample."""
@@ -242,7 +271,7 @@ class FoldedNewton(Growth):
             allowed = self.groups[self.groups[:, list(node.path)].all(axis=1)].any(axis=0)
         if self.limits.max_features < D:
             with np.errstate(over="ignore"):
-                draw = mixed(np.uint64(node.key) + np.arange(D, dtype=np.uint64))
+                draw = mixed(np.uint64(node.root.key) + np.arange(D, dtype=np.uint64))
             candidates = np.flatnonzero(allowed)
             n = -(-self.limits.max_features * len(candidates) // D)
             allowed[:] = False
@@ -250,39 +279,17 @@ class FoldedNewton(Growth):
         return allowed
 
     def _find(self, node: Node, hist: np.ndarray) -> None:
-        """Find the best split of a node from its histogram, and the sums of its children."""
+        """Find the best split of a node from its histogram."""
         if not self._may_split(node):
             return
-        target, bins, D = self.target, self.bins, hist.shape[0]
-        mode = WEIGHT_IS_CURVATURE if target.constant else WEIGHT_IS_COLUMN
+        bins, no_rows = self.bins, (np.empty((0, len(hist)), np.uint8), np.empty(0, np.uint32))
+        mode = WEIGHT_IS_CURVATURE if self.target.constant else WEIGHT_IS_COLUMN
         gain, feature, edge, side, left = find_newton_split(
             hist, bins.n_bins, bins.categorical, self.limits.constraints, self._features(node), node.sums,
-            mode, self.least_curvature, self.limits.least, target.most,
-            CATEGORY_SMOOTHING * target.curvature_unit, target.penalty * target.curvature_unit,
-            float(node.low), float(node.high), np.empty((0, D), np.uint8), np.empty(0, np.uint32),
+            mode, *self.rules, node.root.low, node.root.high, *no_rows,
         )  # fmt: skip
-        if feature < 0:
-            return
-        node.feature, node.gain, node.side, node.sets = int(feature), float(gain), int(side), left
-        node.edges = int(edge), int(edge) + 1
-        goes, sums = self._goes_left(node), node.sums[: hist.shape[2]]
-        part = hist[feature][goes].sum(axis=0)
-        node.parts = part, sums - part
-        node.shares = tuple(float(s[0]) / float(sums[0]) for s in node.parts)
-        if self.limits.constraints[feature]:
-            node.middle = 0.5 * sum(
-                value_of(
-                    float(s[1]), float(s[0]), target.penalty * target.curvature_unit, node.low, node.high
-                )
-                for s in node.parts
-            )
-
-    def _goes_left(self, node: Node) -> np.ndarray:
-        """Whether each code of the feature that splits a node goes left, (256,)."""
-        goes, n = np.zeros(BINS, bool), self.bins.n_bins[node.feature]
-        goes[node.sets if self.bins.categorical[node.feature] else slice(node.edges[0] + 1)] = True
-        goes[n] = node.side == MISSING_LEFT
-        return goes
+        if feature >= 0:
+            self._set_split(node, Split(gain, feature, edge, edge + 1, side, left), hist[feature])
 
 
 # --- gathered --------------------------------------------------------------------------------------------
@@ -311,14 +318,12 @@ class GatheredNewton:
         return WEIGHT_IS_COUNTED if self.lane else WEIGHT_IS_COLUMN
 
     def run(self) -> Grown:
-        target, bins, limits = self.target, self.bins, self.limits
-        unit, D = target.curvature_unit, len(bins.n_bins)
+        bins, limits = self.bins, self.limits
+        groups = np.empty((0, len(bins.n_bins)), bool) if self.groups is None else self.groups
         *nodes, self.spans, self.order = grow_newton(
             self.matrix, self.columns, self.order, self.entry, self.lane, bins.n_bins, bins.categorical,
-            limits.constraints, np.empty((0, D), bool) if self.groups is None else self.groups, self.mode,
-            least_curvature(target), limits.least, target.most, CATEGORY_SMOOTHING * unit,
-            target.penalty * unit, limits.max_depth, limits.least_split, limits.max_features,
-            limits.max_leaves, limits.key, n_threads(), LEAST_SHARED,
+            limits.constraints, groups, self.mode, *self.target.rules(limits), limits.max_depth,
+            limits.least_split, limits.max_features, limits.max_leaves, limits.key, n_threads(), LEAST_SHARED,
         )  # fmt: skip
         return Grown(*nodes)
 
@@ -334,11 +339,6 @@ class GatheredNewton:
 
         with short_tasks() as each:
             each(add, parts(0, len(self.order)))
-
-
-def least_curvature(target: NewtonTarget) -> int:
-    """The curvature of a leaf."""
-    return max(1, int(np.ceil(LEAST_CURVATURE * target.curvature_unit)))
 
 
 def parts(a: int, b: int) -> tuple[tuple[int, int], ...]:

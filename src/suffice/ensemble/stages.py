@@ -210,7 +210,7 @@ class Largest(Statistics):
 
 @dataclass(frozen=True)
 class Targets:
-    """What is known about weights and targets before the first stage."""
+    """Sums of weights and targets, computed before the first stage."""
 
     weights: Weights
     weight_unit: float  # integers of a unit of weight
@@ -238,7 +238,7 @@ class Targets:
         return cls(weights, 1.0 if weights.whole else unit, mean, s.rows, s.held)
 
     def measure(self, rows: Partitions, loss: Loss) -> Measure:
-        """What is summed of each stage, for rows before the first one."""
+        """The grids of the sums of each stage, from the rows before the first one."""
         largest = rows.fold(Largest.loss, loss).value
         unit = grid(self.weights.total * largest * SPARE)
         curvature = 0.0
@@ -250,7 +250,7 @@ class Targets:
 
 @dataclass(frozen=True)
 class Measure:
-    """What is summed of each stage, on grids that do not change."""
+    """How each stage is measured: the loss, and grids of integers that stay the same in all stages."""
 
     loss: Loss
     loss_unit: float
@@ -261,8 +261,8 @@ class Measure:
 
 @dataclass(frozen=True, eq=False)
 class StageSums(Statistics):
-    """Loss and weight of three groups of rows: in the sample of the last trees, others for training, and for
-    validation. Largest derivatives and sum of curvatures of all rows for training."""
+    """Loss and weight of in-bag, out-of-bag and validation rows; the largest derivatives and the sum of
+    curvatures of all training rows."""
 
     loss: Annotated[np.ndarray, "int (3,)"]
     weight: Annotated[np.ndarray, "int (3,)"]
@@ -281,7 +281,7 @@ class StageSums(Statistics):
 
     @classmethod
     def of(cls, measure: Measure, sample: Any, block: Scored, onto: Any = None) -> StageSums:
-        """`sample(block)` is whether rows are in a sample; if it is None, all are."""
+        """The sums over a block. `sample(block)` is 1 for in-bag rows; without a sample, all rows are."""
         N, K = block.score.shape
         if onto is None:
             zeros = np.zeros(3, np.int64)

@@ -10,6 +10,7 @@ be used by two of them at once.
 
 from __future__ import annotations
 
+import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import copy_context
@@ -29,6 +30,8 @@ from ..core.partitions import Opened, Partitions, after_steps, fold_blocks, in_a
 from ..core.progress import shared_by
 from ..core.randomness import Purpose
 from ..core.values import Value, nbytes
+
+log = logging.getLogger("suffice")
 
 Step = tuple[Callable[..., Any], tuple[Any, ...]]
 
@@ -367,6 +370,24 @@ class View(Opened):
 
     def batches(self) -> Iterator[Any]:
         yield self.gather("fit one candidate at a time")
+
+
+def fits_on(
+    data: Partitions, fit: Callable[[Any, int], Any], numbers: Sequence[int], at_once: int, **opened: Any
+) -> Iterator[Any]:
+    """Iterate over `fit(rows, number)` of each number, with all rows.
+
+    Over rows in memory, the fits run one after the other. Else up to `at_once` fits share each pass; `opened`
+    are the names and checks that :class:`Sharing` takes.
+    """
+    if data.in_memory:
+        yield from (fit(data, number) for number in numbers)
+        return
+    log.info("Rows are not in memory: up to %d fits share each pass over the rows.", at_once)
+    for a in range(0, len(numbers), at_once):
+        some = numbers[a : a + at_once]
+        sharing = Sharing(data, 1, (undivided, ()), **opened)
+        yield from sharing.together([partial(fit, sharing.view(), n) for n in some], forgive=False)
 
 
 def depth_of(data: Any) -> int:

@@ -1,4 +1,7 @@
-"""Histograms of gradients and curvatures, and the splits of Newton trees: native/boosting.hpp."""
+"""Histograms of gradients and curvatures, and the splits of Newton trees: native/boosting.hpp.
+
+`ensemble/newton.py` derives the gain of a split.
+"""
 
 from __future__ import annotations
 

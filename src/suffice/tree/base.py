@@ -1,4 +1,4 @@
-"""What all methods of trees have in common: their parameters, and the rows on grids of integers."""
+"""The base classes of all trees and ensembles of trees: parameters, bins of features, and integer targets."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ MAX_BINS = 65_535  # with the one of missing values, codes of two bytes
 
 @dataclass(frozen=True, eq=False)
 class TreeStart(Statistics):
-    """What is known before a tree is grown: the values of features and targets."""
+    """The values of features and targets, which decide bins and grids before a tree is grown."""
 
     rows: float
     weight: float
@@ -70,7 +70,7 @@ class TreeStart(Statistics):
 
 @dataclass(frozen=True)
 class Prepared:
-    """What trees are grown from."""
+    """The rows with the bins, the target and the limits that trees are grown with."""
 
     data: Partitions  # the rows
     rows: int  # how many have a weight
@@ -342,7 +342,7 @@ class TreeClassifier(Classifier):
     """Base class of classification trees: answers from the shares of the classes in leaves."""
 
     classes_: Annotated[Any, "labels (K,) or T of labels (V_t,)"]
-    _shares: Callable[[Any], np.ndarray]  # the probabilities of the classes for each row, (N, K)
+    _leaf_values: Callable[[Any], np.ndarray]  # the class probabilities of each row, (N, K)
     _labels = True
 
     def _classes_of_model(self) -> int:
@@ -405,7 +405,7 @@ class TreeClassifier(Classifier):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        shares = self._shares(X)
+        shares = self._leaf_values(X)
         return self._by_target(shares) if isinstance(self.classes_, list) else shares
 
     @row_wise
@@ -415,7 +415,7 @@ class TreeClassifier(Classifier):
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         with np.errstate(divide="ignore"):
-            shares = np.log(self._shares(X))
+            shares = np.log(self._leaf_values(X))
         return self._by_target(shares) if isinstance(self.classes_, list) else shares
 
     @row_wise
@@ -424,7 +424,7 @@ class TreeClassifier(Classifier):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        return self._best(self._shares(X))
+        return self._best(self._leaf_values(X))
 
     def _best(self, shares: np.ndarray) -> np.ndarray:
         """The classes with the largest shares."""
@@ -440,7 +440,7 @@ class TreeClassifier(Classifier):
 class TreeRegressor(Regressor):
     """Base class of regression trees: answers from the means of leaves."""
 
-    _shares: Callable[[Any], np.ndarray]  # the mean targets for each row, (N, T)
+    _leaf_values: Callable[[Any], np.ndarray]  # the mean targets for each row, (N, T)
     _labels = False
 
     @row_wise
@@ -449,7 +449,7 @@ class TreeRegressor(Regressor):
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
-        shares = self._shares(X)
+        shares = self._leaf_values(X)
         return shares[:, 0] if shares.shape[1] == 1 else shares
 
     @property

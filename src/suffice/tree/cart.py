@@ -46,7 +46,7 @@ class DecisionTree(TreeGrower):
         return pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0.0 else tree
 
     def _grown(self, data: Opened) -> tuple[Prepared, Partitions, Tree]:
-        """What the tree is grown from, the binned rows, and the tree."""
+        """The bins and limits of the growth, the binned rows, and the tree."""
         p = self._prepared(data)
         rows = p.data.map(binned, p.bins, p.target).map(with_weight).persisted()
         return p, rows, grow_tree(rows, p.rows, p.bins, p.target, p.limits)
@@ -107,7 +107,7 @@ class DecisionTree(TreeGrower):
             cv_std=np.sqrt(variance / total.weight),
         )
 
-    def _shares(self, X: Any) -> np.ndarray:
+    def _leaf_values(self, X: Any) -> np.ndarray:
         """The value of the leaf of each row, (N, K)."""
         return self._of_leaves(lambda leaves: self.model_.value[leaves], X)
 

@@ -1,16 +1,20 @@
 """Growth of one tree: where the rows are, or from rows gathered in this process. Both give the same tree.
 
-A node with many rows is split by its histograms, which are folded; one fold serves all such nodes of a level,
-in groups that fit in `HISTOGRAM_BYTES`. The rows of nodes that fit in memory are gathered, and their subtrees
-are finished here (Panda, Herbach, Basu and Bayardo, "PLANET", 2009). If all rows fit, the first such node is
-the root.
+`Growth` keeps the nodes, and decides which of them are split next. What a split gains is up to the target:
+the decrease of an impurity (`targets.py`, with `loops/trees.py`), or of a loss to second order, as boosting
+needs it (`ensemble/newton.py`, which has the formula). The sums of the bins come from one of two sources:
+
+* gathered rows: one call of a compiled loop grows the whole tree;
+* folded histograms: one fold serves all new nodes of a level, in groups that fit in `HISTOGRAM_BYTES`. For an
+  impurity, the rows of nodes that fit in memory are gathered, and their subtrees are finished in this process
+  (Panda, Herbach, Basu and Bayardo, "PLANET", 2009).
 """
 
 from __future__ import annotations
 
 import heapq
 from collections.abc import Iterator
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -25,8 +29,6 @@ from ..loops.trees import (
     grow,
     mixed,
     preorder,
-    value_of,
-    weight_of,
 )
 from ..statistics.bins import FeatureBins
 from ..statistics.histograms import Binned, Histograms, bin_offsets
@@ -50,6 +52,30 @@ class Limits:
     random: bool  # whether thresholds are drawn
     key: int  # of random numbers
     constraints: np.ndarray  # (D,), int8: 1 if predictions must rise with the feature, -1 if they must fall
+
+    def may_split(self, weight: float, depth: int) -> bool:
+        """Whether a node of this weight and depth may be split."""
+        return depth < self.max_depth and weight >= max(self.least_split, 2 * self.least)
+
+
+class Root(NamedTuple):
+    """The node from which a tree or a subtree grows."""
+
+    key: int  # of its random numbers
+    depth: int = 0
+    low: float = -np.inf  # bounds of its value
+    high: float = np.inf
+
+
+class Split(NamedTuple):
+    """The best split of a node."""
+
+    gain: float
+    feature: int
+    below: int  # the last bin on the left that has rows
+    above: int  # the first bin on the right that has rows
+    side: int  # of missing values
+    left: np.ndarray  # the categories on the left
 
 
 class Grown(NamedTuple):
@@ -101,12 +127,12 @@ def grow_tree(
         return grow_here(block, bins, target, limits)
     # A quarter of the memory, beside the blocks that are read, and histograms.
     most = partitions.GATHERED_BYTES // (4 * trees * growth_bytes(bins, target))
-    return tree_of(bins, target, _Folding(bins, target, limits, rows, data, most, trees).run())
+    return tree_of(bins, target, FoldedGrowth(bins, target, limits, rows, data, most, trees).run())
 
 
 def grow_here(rows: Binned, bins: FeatureBins, target: Any, limits: Limits) -> Tree:
     """Grow a tree to rows that are in this process."""
-    return tree_of(bins, target, _finish(rows, bins, target, limits))
+    return tree_of(bins, target, _grown_here(rows, bins, target, limits, Root(limits.key)))
 
 
 def _in_nodes(tree: Tree, nodes: np.ndarray, block: Binned) -> Binned:
@@ -114,16 +140,8 @@ def _in_nodes(tree: Tree, nodes: np.ndarray, block: Binned) -> Binned:
     return block[np.flatnonzero(np.isin(tree.leaves_of_codes(block.codes), nodes))]
 
 
-def _finish(
-    rows: Binned,
-    bins: FeatureBins,
-    target: Any,
-    limits: Limits,
-    depth: int = 0,
-    low: float = -np.inf,
-    high: float = np.inf,
-) -> Grown:
-
+def _grown_here(rows: Binned, bins: FeatureBins, target: Any, limits: Limits, root: Root) -> Grown:
+    """The nodes below a root, from rows of this process."""
     if not len(rows):
         raise ValueError("There are no rows to grow a tree to.")
     return Grown(
@@ -131,7 +149,7 @@ def _finish(
             rows.codes, bins.n_bins, bins.categorical, limits.constraints, rows.y,
             np.ascontiguousarray(rows.entry), target.n_outputs, target.criterion, limits.max_depth,
             limits.least_split, limits.least, limits.least_gain, limits.max_features, limits.max_leaves,
-            limits.key, depth, float(low), float(high), bin_offsets(bins.n_bins), _bin_values(bins, limits),
+            *root, bin_offsets(bins.n_bins), _bin_values(bins, limits),
         )
     )  # fmt: skip
 
@@ -179,18 +197,15 @@ def tree_of(bins: FeatureBins, target: Any, nodes: Grown) -> Tree:
     )
 
 
-# --- folded --------------------------------------------------------------------------------------------
+# --- growth by levels ----------------------------------------------------------------------------------
 
 
 @dataclass
 class Node:
     """A node of a tree that is growing."""
 
-    depth: int
-    key: int
-    low: float
-    high: float
-    rows: float  # about: its weight is exact
+    root: Root  # of its subtree
+    rows: float  # estimated from the weights, except where a histogram has counted them
     feature: int = -1
     children: tuple[int, int] | None = None
     edges: tuple[int, int] = (0, 0)
@@ -199,17 +214,20 @@ class Node:
     pure: bool = False
     gain: float = 0.0
     sets: np.ndarray = field(default_factory=lambda: np.zeros(0, np.int64))
-    shares: tuple[float, ...] = ()  # of its weight, that the children would have
-    middle: float = 0.0  # the mean of the values of the children
+    parts: tuple[Any, Any] = (None, None)  # the sums of its children
+    shares: tuple[float, float] = (0.5, 0.5)  # of its weight, that its children have
+    middle: float = 0.0  # the mean of the values of the children, if a constraint orders them
     path: tuple[int, ...] = ()  # the features of the splits above it
     is_split: bool = False  # whether it has children yet
-    parts: Any = ()  # the sums of its children, where they are known
     ahead: int = 0  # splits that best-first growth makes before that of this node, at least
 
 
 @dataclass
 class Growth:
-    """Growth of a tree: its nodes, and which of them are split next. A subclass finds their splits."""
+    """Growth of a tree: its nodes, and which of them are split next.
+
+    A subclass is a source of the sums of new nodes, and finds their best splits.
+    """
 
     bins: FeatureBins
     target: Any
@@ -218,7 +236,7 @@ class Growth:
     nodes: list[Node] = field(default_factory=list, init=False)
 
     def run(self) -> Grown:
-        self.nodes.append(Node(0, self.limits.key, -np.inf, np.inf, float(self.rows)))
+        self.nodes.append(Node(Root(self.limits.key), float(self.rows)))
         fresh = [0]
         while fresh:
             self._search(fresh)
@@ -229,8 +247,26 @@ class Growth:
         """Find the sums and the best splits of new nodes."""
         raise NotImplementedError
 
+    def _set_split(self, node: Node, split: Split, count: np.ndarray) -> None:
+        """Set the split of a node, and what its children must know.
+
+        `count` has the sums of the bins of the feature of the split, missing values after the others.
+        """
+        node.feature, node.gain, node.side, node.sets = split.feature, split.gain, split.side, split.left
+        node.edges = split.below, split.above
+        goes_left = np.zeros(len(count), bool)
+        goes_left[node.sets if self.bins.categorical[node.feature] else slice(split.below + 1)] = True
+        goes_left[self.bins.n_bins[node.feature]] = node.side == MISSING_LEFT
+        left, target = count[goes_left].sum(axis=0), self.target
+        node.parts = left, node.sums[: len(left)] - left
+        total = float(target.size(node.sums[: len(left)]))
+        node.shares = float(target.size(node.parts[0])) / total, float(target.size(node.parts[1])) / total
+        if self.limits.constraints[node.feature]:
+            bounds = node.root.low, node.root.high
+            node.middle = 0.5 * sum(float(target.ordered(s, *bounds)) for s in node.parts)
+
     def _histogram_nodes(self, trees: int = 1) -> int:
-        """The number of nodes whose histograms are summed in one pass, if so many trees have one."""
+        """The number of nodes whose histograms of some trees are summed in one pass."""
         node = 8.0 * bin_offsets(self.bins.n_bins)[-1] * self.target.n_outputs
         return max(1, int(HISTOGRAM_BYTES / trees / node))
 
@@ -267,25 +303,19 @@ class Growth:
         return [t for t in waiting if self.nodes[t].ahead < self.limits.max_leaves - 1]
 
     def _priority(self, t: int) -> tuple[float, int, int]:
-        return -self.nodes[t].gain, self.nodes[t].key, t
+        return -self.nodes[t].gain, self.nodes[t].root.key, t
 
     def _split(self, t: int) -> Iterator[int]:
         """Make the children of a node."""
-
         node = self.nodes[t]
         sign, middle = int(self.limits.constraints[node.feature]), node.middle
         for s in range(2):
-            low, high = node.low, node.high
+            key, depth, low, high = node.root
             if sign:
                 low, high = (low, middle) if (s == 0) == (sign > 0) else (middle, high)
             with np.errstate(over="ignore"):
-                key = int(mixed(np.uint64(node.key ^ (s + 1))))
-            self.nodes.append(
-                Node(
-                    node.depth + 1, key, low, high, node.rows * node.shares[s],
-                    path=(*node.path, node.feature),
-                )
-            )  # fmt: skip
+                root = Root(int(mixed(np.uint64(key ^ (s + 1)))), depth + 1, low, high)
+            self.nodes.append(Node(root, node.rows * node.shares[s], path=(*node.path, node.feature)))
         node.children, node.is_split = (len(self.nodes) - 2, len(self.nodes) - 1), True
         yield from node.children
 
@@ -305,8 +335,8 @@ class Growth:
             np.array([np.ones(S, np.int64) if node.sums is None else node.sums for node in nodes]),
             np.array([node.pure for node in nodes]),
             np.array([node.gain for node in nodes]),
-            np.array([node.key for node in nodes], np.uint64),
-            np.array([(node.low, node.high) for node in nodes]),
+            np.array([node.root.key for node in nodes], np.uint64),
+            np.array([(node.root.low, node.root.high) for node in nodes]),
             stop - lengths,
             stop,
             np.concatenate([node.sets for node in nodes]),
@@ -334,12 +364,12 @@ class Growth:
 
 
 @dataclass
-class _Folding(Growth):
-    """Growth of a tree by folds over rows that do not fit in this process."""
+class FoldedGrowth(Growth):
+    """Growth of a tree of an impurity by folds over rows that do not fit in this process."""
 
     data: Partitions
     most: int  # rows that are gathered at a time
-    trees: int  # that grow in the same passes
+    trees: int  # number of trees that grow in the same passes
 
     def _search(self, fresh: list[int]) -> None:
         small = [t for t in fresh if self.nodes[t].rows <= self.most]
@@ -362,7 +392,6 @@ class _Folding(Growth):
 
     def _fold(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
         """Find the splits of some nodes from their histograms, in one pass."""
-
         at = place[group]
         classes = self.target.criterion < SQUARED_ERROR
         h = self.data.fold(Histograms.of, tree.leading_to(at), at, classes, self.target.n_outputs)
@@ -372,44 +401,20 @@ class _Folding(Growth):
             self._find(node, h.count[i])
 
     def _find(self, node: Node, count: np.ndarray) -> None:
-
-        limits, n_bins, n_outputs = self.limits, self.bins.n_bins, self.target.n_outputs
-        total = node.sums[:n_outputs]
-        weight = total[0] if self.target.criterion >= SQUARED_ERROR else total.sum()
-        if (
-            node.pure
-            or node.depth >= limits.max_depth
-            or weight < limits.least_split
-            or weight < 2 * limits.least
-        ):
+        """Find the best split of a node from its histogram."""
+        limits, n_bins, total = self.limits, self.bins.n_bins, node.sums[: self.target.n_outputs]
+        if node.pure or not limits.may_split(self.target.size(total), node.root.depth):
             return
-        gain, feature, below, above, side, left = find_split(
-            count, bin_offsets(n_bins), _bin_values(self.bins, limits), n_bins, self.bins.categorical,
-            limits.constraints, total, self.target.criterion, limits.least, limits.max_features, node.key,
-            float(node.low), float(node.high),
+        offset, (key, _, *bounds) = bin_offsets(n_bins), node.root
+        split = Split(
+            *find_split(
+                count, offset, _bin_values(self.bins, limits), n_bins, self.bins.categorical,
+                limits.constraints, total, self.target.criterion, limits.least, limits.max_features, key,
+                *bounds,
+            )
         )  # fmt: skip
-        if feature >= 0 and gain >= limits.least_gain:
-            node.feature, node.gain, node.side, node.sets = feature, gain, side, left
-            node.edges = below, above
-            self._children_sums(node, count)
-
-    def _children_sums(self, node: Node, count: np.ndarray) -> None:
-        """What the children need to know: the share of their rows, and the bounds of their values."""
-
-        d, offset = node.feature, bin_offsets(self.bins.n_bins)
-        h = count[offset[d] : offset[d + 1]]
-        left = np.zeros(len(h), bool)
-        if self.bins.categorical[d]:
-            left[node.sets] = True
-        else:
-            left[: node.edges[0] + 1] = True
-        left[-1] = node.side == MISSING_LEFT
-        sums = np.stack([h[left].sum(axis=0), h[~left].sum(axis=0)])
-        criterion = self.target.criterion
-        weights = [float(weight_of(s, criterion)) for s in sums]
-        node.shares = tuple(w / sum(weights) for w in weights)
-        if self.limits.constraints[d]:
-            node.middle = 0.5 * float(value_of(sums, criterion).sum())
+        if split.feature >= 0 and split.gain >= limits.least_gain:
+            self._set_split(node, split, count[offset[split.feature] : offset[split.feature + 1]])
 
     def _finish(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
         """Gather the rows of some nodes, and grow their subtrees here."""
@@ -420,17 +425,15 @@ class _Folding(Growth):
         for t, place_of_t in zip(group, at, strict=True):
             node = self.nodes[t]
             part = rows if leaf is None else rows[np.flatnonzero(leaf == place_of_t)]
-            limits = replace(self.limits, key=node.key)
-            self._graft(t, _finish(part, self.bins, self.target, limits, node.depth, node.low, node.high))
+            self._graft(t, _grown_here(part, self.bins, self.target, self.limits, node.root))
 
     def _graft(self, t: int, part: Grown) -> None:
         """Replace a node by a subtree."""
         first = len(self.nodes) - 1  # node 0 of the part is t, node i > 0 is first + i
-        parent = self.nodes[t]
         for i in range(len(part.feature)):
-            node = parent if i == 0 else Node(0, int(part.keys[i]), part.bounds[i, 0], part.bounds[i, 1], 0.0)
-            if i:
-                self.nodes.append(node)
+            if i:  # neither its depth nor its number of rows is needed any more
+                self.nodes.append(Node(Root(int(part.keys[i]), 0, *part.bounds[i].tolist()), 0.0))
+            node = self.nodes[first + i] if i else self.nodes[t]
             node.feature, node.side = int(part.feature[i]), int(part.side[i])
             node.edges = (int(part.edges[i, 0]), int(part.edges[i, 1]))
             node.sums, node.pure, node.gain = part.sums[i], bool(part.pure[i]), float(part.gains[i])

@@ -129,11 +129,12 @@ class MedianGrowth(Growth):
         error = math.fsum((w[:, None] * np.abs(y - medians)).ravel()) / W / T
         node.sums = np.array([W / self.target.weight_unit, error, *medians])
         node.pure = bool((y == y[0]).all())
-        if node.pure or node.depth >= limits.max_depth or max(limits.least_split, 2 * limits.least) > W:
+        if node.pure or not limits.may_split(W, node.root.depth):
             return
         pairs = [np.unique(self.integer[rows, t], return_inverse=True) for t in range(T)]
         best, D, tried = (-1, NO_FEATURE, 0, 0, NONE_MISSING), len(self.bins.n_bins), 0
-        features, key, draw = np.arange(D), np.uint64(node.key), np.uint64(node.key)
+        key = draw = np.uint64(node.root.key)
+        features = np.arange(D)
         for i in range(D):
             if tried >= limits.max_features:
                 break
@@ -206,7 +207,6 @@ class MedianGrowth(Growth):
 
     def _split(self, t: int) -> Iterator[int]:
         node, rows = self.nodes[t], self.members.pop(t)
-        node.shares = (0.5, 0.5)  # not needed: the rows are here
         left, right = super()._split(t)
         codes = self.codes[node.feature, rows]
         goes_left = codes <= node.edges[0]

@@ -57,7 +57,7 @@ class Tree(Predictor):
 
     @property
     def splits(self) -> tuple[Any, Any, Any, Any, Any, Any]:
-        """What the loops over rows read."""
+        """The arrays of the splits, in the order in which compiled loops take them."""
         return (
             self.feature,
             self.children,

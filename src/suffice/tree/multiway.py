@@ -531,7 +531,7 @@ class MultiwayTreeClassifier(TreeClassifier, Estimator):
         check_is_fitted(self)
         return int(self.model_.is_leaf.sum())
 
-    def _shares(self, X: Any) -> np.ndarray:
+    def _leaf_values(self, X: Any) -> np.ndarray:
         X, check = read_rows(self, X, late=True), Check.of(self)
 
         def of_rows(rows: Any) -> np.ndarray:

@@ -13,7 +13,16 @@ from ..core.hashing import row_hashes
 from ..core.randomness import Purpose
 from ..core.values import Value
 from ..estimator.base import must_have_rows
-from ..loops.trees import ENTROPY, GINI, INDICATORS, MISCLASSIFICATION, POISSON, SQUARED_ERROR
+from ..loops.trees import (
+    ENTROPY,
+    GINI,
+    INDICATORS,
+    MISCLASSIFICATION,
+    POISSON,
+    SQUARED_ERROR,
+    value_of,
+    weight_of,
+)
 from ..statistics import class_codes
 from ..statistics.bins import grid
 
@@ -28,8 +37,22 @@ NUMBER_CRITERIA = {"squared_error": SQUARED_ERROR, "poisson": POISSON}
 WEIGHT_BITS = 52  # so that a sum of weights is a float
 
 
+class ImpurityTarget(Value):
+    """A target whose impurity is computed from sums of integers."""
+
+    criterion: int
+
+    def size(self, s: np.ndarray) -> np.ndarray:
+        """The integer weight of nodes with these sums (..., O)."""
+        return weight_of(s, self.criterion)
+
+    def ordered(self, s: np.ndarray, low: float, high: float) -> np.ndarray:
+        """What a monotonicity constraint orders: the mean target, or the share of the second class."""
+        return value_of(s, self.criterion)
+
+
 @dataclass(frozen=True, eq=False)
-class ClassTarget(Value):
+class ClassTarget(ImpurityTarget):
     """Classes. A row counts as its weight, times that of its class."""
 
     criterion: int
@@ -98,7 +121,7 @@ class ClassTarget(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class ClassTargets(Value):
+class ClassTargets(ImpurityTarget):
     """Classes of several targets. A row counts as its weight, times those of its classes.
 
     Sums are of the indicators of all classes, one target after the other. The Gini index of a target is the
@@ -214,7 +237,7 @@ def weighted(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 @dataclass(frozen=True, eq=False)
-class NumberTarget(Value):
+class NumberTarget(ImpurityTarget):
     """Numbers, less a center."""
 
     criterion: int
@@ -273,7 +296,7 @@ class NumberTarget(Value):
 
 
 @dataclass(frozen=True, eq=False)
-class NumberTargets(Value):
+class NumberTargets(ImpurityTarget):
     """Several numbers, less their centers. Splits compare them on one grid; means are of a grid for each."""
 
     criterion: int
