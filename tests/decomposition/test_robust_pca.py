@@ -10,7 +10,9 @@ from scipy.optimize import minimize
 from sklearn.exceptions import ConvergenceWarning
 
 import suffice
+from suffice.core.blocks import Rows
 from suffice.decomposition import PCA, RobustPCA
+from suffice.decomposition.robust_pca import Pursuit, SplitRows, _stepped
 
 from ..laws.registry import cut_at
 
@@ -166,6 +168,54 @@ def test_blocks(sizes):
     assert cut.n_iter_ == one.n_iter_
     np.testing.assert_allclose(cut.components_, one.components_, atol=1e-9)
     np.testing.assert_allclose(cut.objective_, one.objective_, rtol=1e-12)
+
+
+@pytest.mark.parametrize("data", ["near", "far", "holes"])
+def test_sums_of_a_step(data):
+    """The law of sums; and what a block carries is what its rows before the step add up to, to the bit."""
+    rng = np.random.default_rng(4)
+    X, A = long_tails() + (1e8 if data == "far" else 0.0), rng.normal(size=(200, 12))
+    if data == "holes":
+        X = np.where(rng.random(X.shape) < 0.2, np.nan, X)
+    axes = np.linalg.qr(rng.normal(size=(12, 3)))[0].T
+    model = Pursuit(axes, np.array([9.0, 5.0, 2.0]), 0.3, 0.7, 2.0)
+    block = Rows(X, A, rng.uniform(0.2, 3.0, size=200))
+    s = model.summarize(block)
+    for at in (0, 1, 57, 200):
+        parts = model.summarize(block[:at]) + model.summarize(block[at:])
+        for ours, whole in zip(parts.fields().values(), s.fields().values(), strict=True):
+            np.testing.assert_allclose(ours, whole, rtol=1e-10, atol=1e-10 * np.abs(whole).max())
+    triple = model.summarize(block.replace(weight=3.0 * block.weight))
+    for ours, whole in zip(triple.fields().values(), s.fields().values(), strict=True):
+        np.testing.assert_allclose(ours, 3.0 * whole, rtol=1e-12)
+
+    def state(block):
+        return [
+            block.A.tobytes(),
+            block.X.tobytes(),
+            *(np.asarray(x).tobytes() for x in block.sums.fields().values()),
+        ]
+
+    before = SplitRows(X, None, block.weight, (0,), A, s)
+    one = _stepped((model,), before)
+    assert state(one) == state(before.replace(A=model.step(block)[0]))
+    other = model.replace(value=np.array([8.0, 5.0, 1.0]))
+    assert state(_stepped((model, other), before)) == state(_stepped((other,), one))
+    nothing = _stepped((model,), Rows(X[:0]))
+    assert len(nothing) == 0 and all((np.asarray(x) == 0.0).all() for x in nothing.sums.fields().values())
+
+
+def test_each_step_is_computed_once(monkeypatch):
+    """The sums of a step are those that it computed with the next A."""
+    X, rows, step = long_tails(), [], Pursuit.step
+
+    def counted(model, block):
+        rows.append(len(block))
+        return step(model, block)
+
+    monkeypatch.setattr(Pursuit, "step", counted)
+    model = RobustPCA().fit(X)
+    assert rows == [len(X)] * model.n_iter_
 
 
 @pytest.mark.parametrize("scale", [1e-150, 1e6, 1e147])

@@ -7,6 +7,7 @@ ch. 16.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
@@ -15,17 +16,18 @@ from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import rows_beside
+from ..core.blocks import Rows, rows_beside
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
-from ..core.statistics import Statistics
+from ..core.statistics import Statistics, tree_sum
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, POSITIVE
 from ..fitting.linear_algebra import gram, signs
+from ..fitting.resident import Resident
 from ..inputs import map_rows, read_rows
 
 RELAXATION = 1.7  # between 0 and 2; 1 takes half as many iterations again
@@ -47,6 +49,25 @@ class PursuitSums(Statistics):
     product: float  # of C and X
 
 
+@dataclass(frozen=True, eq=False)
+class SplitRows(Rows):
+    """A block after a step, with its rows of A. It carries the sums of the step, which has the parts of the
+    rows at hand: a fold after the step would compute them again. It is one piece, whose sums they are."""
+
+    A: Annotated[Any, "(N, D)"] = None
+    sums: Any = None
+
+    def piece(self, start: int, stop: int, number: int) -> SplitRows:
+        return self if stop > start else self.replace(X=self.X[:0], weight=None, A=None, sums=0.0 * self.sums)
+
+    def pieces(self, statistic_bytes: int) -> Iterator[SplitRows]:
+        yield self
+
+    @property
+    def is_one_piece(self) -> bool:
+        return True
+
+
 class Parts(NamedTuple):
     """Parts of rows X after a step: the low-rank part L and its scores, U = A - L, and the multipliers C."""
 
@@ -61,8 +82,8 @@ class Parts(NamedTuple):
 class Pursuit(Model):
     """min ‖L‖_* + alpha ‖X - L‖_1 by Douglas-Rachford splitting.
 
-    Each row keeps its row of A; the `y` of a block of X is its A, and None before the first step. L is A with
-    its singular values shrunk by 1 / penalty: A V f(Σ) V', with V and Σ from A'A, the sum over the rows.
+    Each row keeps its row of A; the `y` of a block of X is its A. L is A with its singular values shrunk by
+    1 / penalty: A V f(Σ) V', with V and Σ from A'A, the sum over the rows.
     """
 
     axes: Annotated[np.ndarray, "(M, D)"]  # V', the right singular vectors of L
@@ -81,27 +102,22 @@ class Pursuit(Model):
             X, C = np.where(missing, L, X), np.where(missing, 0.0, C)
         return Parts(scores, L, U, C, X)
 
-    def of_block(self, block: Any) -> tuple[Parts, np.ndarray]:
-        """The parts of the rows of a block, and their next A."""
-        X = np.asarray(block.X, dtype=np.float64) / self.scale
-        A = np.zeros_like(X) if block.y is None else block.y
-        parts = self.parts(X, A)
-        return parts, A + RELAXATION * (parts.C - parts.U)
-
-    def summarize(self, block: Any) -> PursuitSums:
-        weight = block.weight
-        parts, A = self.of_block(block)
-        return PursuitSums(
+    def step(self, block: Any) -> tuple[np.ndarray, PursuitSums]:
+        """The next A of the rows of a block, and the sums of the step."""
+        X, weight = np.asarray(block.X, dtype=np.float64) / self.scale, block.weight
+        parts = self.parts(X, block.y)
+        A = block.y + RELAXATION * (parts.C - parts.U)
+        sums = PursuitSums(
             float(weight.sum()),
             gram(A, weight),
             gram(parts.C, weight),
             float(weight.dot(np.abs(parts.X - parts.L).sum(axis=1))),
             float(weight.dot((parts.C * parts.X).sum(axis=1))),
         )
+        return A, sums
 
-    def advanced(self, block: Any) -> Any:
-        """The block with its next A."""
-        return block.replace(y=self.of_block(block)[1])
+    def summarize(self, block: Any) -> PursuitSums:
+        return self.step(block)[1]
 
     def estimate(self, s: PursuitSums) -> Self:
         """Shrink the singular values of A."""
@@ -156,8 +172,25 @@ class Descent(Progress):
     before: tuple[Pursuit, ...] = ()  # the models of all steps, for a checkpoint
 
 
-def _without_target(block: Any) -> Any:
-    return block.replace(y=None)
+def _stepped(models: tuple[Pursuit, ...], block: Any) -> SplitRows:
+    """The block after the steps of these models."""
+    A = block.A if isinstance(block, SplitRows) else np.zeros(block.X.shape)
+    weight = None if block.unweighted else block.weight
+    for model in models:
+        rows = Rows(block.X, A, weight, block.index)
+        pieces = list(rows.pieces(16 * A.shape[1] ** 2)) or [rows.piece(0, 0, 0)]
+        parts, sums = zip(*map(model.step, pieces), strict=True)
+        A, s = np.concatenate(parts), tree_sum(sums)
+    return SplitRows(block.X, None, weight, block.index, A, s)
+
+
+def _sums_of(block: SplitRows) -> PursuitSums:
+    return block.sums
+
+
+def _replayed(rows: Partitions, done: int, models: tuple[Pursuit, ...]) -> Partitions:
+    """The rows after the steps of all models, of which the first `done` were made."""
+    return rows.map(_stepped, models[done:])
 
 
 def _sizes(block: Any) -> np.ndarray:
@@ -323,21 +356,17 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             )
 
     def _descent(self, data: Partitions, start: Pursuit) -> Descent:
-        rows, done = data.map(_without_target), 0
+        rows = Resident(data, _replayed)
 
         def step(state: Descent) -> Descent:
-            nonlocal rows, done
-            model = state.model
-            if state.n_iter != done:  # it goes on from a checkpoint
-                for earlier in state.before:
-                    rows = rows.map(Pursuit.advanced, earlier).persisted()
-            s = rows.fold(Pursuit.summarize, model)
+            n, model = state.n_iter, state.model
+            blocks = rows.at(n, state.before).map(_stepped, (model,))
+            s = rows.advance(n + 1, blocks).fold(_sums_of)
             objective, bound = model.objective(s), max(state.bound, model.lower_bound(s))
             gap = (objective - bound) / objective if objective != 0.0 else 0.0
             trace = (*state.trace, gap)
             if gap <= self.tol:
                 return Descent(model, trace, s, "tolerance", objective, bound)
-            rows, done = rows.map(Pursuit.advanced, model).persisted(), state.n_iter + 1
             before = () if self.checkpoint is None else (*state.before, model)
             return Descent(model.estimate(s), trace, s, "", objective, bound, before)
 

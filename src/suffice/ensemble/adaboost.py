@@ -24,6 +24,7 @@ from ..estimator.base import reads_partitions
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier
+from ..fitting.resident import Resident
 from ..inputs import answers_of, map_rows, read_rows
 from ..losses import softmax
 from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
@@ -345,22 +346,16 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
         trees = type(self.estimator_) is DecisionTreeClassifier
         learner: Any
         learner, total = (self._trees if trees else self._classifiers)(data)
-        rows, done = learner.opened(data), 0
 
-        def weighted(rounds: Rounds) -> Partitions:
-            """The rows with their weights after these rounds."""
-            nonlocal rows, done
-            if new := len(rounds.members) - done:
-                rows = rows.map(
-                    after_rounds, learner.answers, rounds.members[-new:], rounds.changes[-new:], learner.unit
-                )
-                rows = rows.persisted() if done // PERSIST_ROUNDS < (done + new) // PERSIST_ROUNDS else rows
-                done += new
-            return rows
+        def reweighted(rows: Partitions, done: int, rounds: Rounds) -> Partitions:
+            new = rounds.members[done:], rounds.changes[done:]
+            return rows.map(after_rounds, learner.answers, *new, learner.unit)
+
+        rows = Resident(learner.opened(data), reweighted, PERSIST_ROUNDS)
 
         def step(state: Progress) -> Progress:
             rounds: Rounds = state.model
-            member, sums = learner.fit(weighted(rounds), state.n_iter)
+            member, sums = learner.fit(rows.at(len(rounds.members), rounds), state.n_iter)
             winner = member.value.argmax(axis=1) if trees else np.arange(len(self.classes_))
             boost = self._boost(winner, sums, total)
             if self.algorithm == "SAMME" and boost.error >= 1.0 - 1.0 / max(len(self.classes_), 2) - ROUNDING:

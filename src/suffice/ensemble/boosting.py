@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -23,6 +24,7 @@ from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import seed_of
 from ..estimator.scores import Classifier, Regressor
+from ..fitting.resident import Resident
 from ..inputs import TargetDomain, answers_of, in_blocks, read_rows
 from ..loops.trees import mixed
 from ..losses import Gamma, Huber, Loss, Poisson, loss_of
@@ -52,6 +54,7 @@ from .stages import (
     first_scores,
     with_score,
 )
+from .weak_learners import PERSIST_ROUNDS
 
 LARGEST_STEP = 1e154  # whose square is finite
 ROW_NUMBERS = 4  # of a row, beside those of each raw score: target, weight, loss and place in a node
@@ -379,20 +382,23 @@ def opened(
     return (rows.persisted(), None) if block is None else (in_blocks(block), block)
 
 
+def _after(add: Any, bins: FeatureBins, rows: Partitions, done: int, trees: tuple[Tree, ...]) -> Partitions:
+    """The rows with the values of all trees in their raw scores; the first `done` are in them."""
+    return rows.map(add, bins, trees[done:])
+
+
 @dataclass
 class StageLoop:
     """The stages of a fit: the rows with their raw scores, and what grows the trees."""
 
-    rows: Partitions
-    others: Partitions | None  # more rows, for validation
+    rows: Resident
+    others: Resident | None  # more rows, for validation
     bins: FeatureBins
     loss: Loss
     learner: Any
     measure: Measure
     draws: Draws | None
     gathered: bool  # whether the blocks are of this process, and their scores are changed in place
-    done: int = 0  # trees that are in the raw scores
-    sums: StageSums | None = None  # of the rows with these scores
 
     def step(self, state: Progress) -> Progress:
         """One stage."""
@@ -400,43 +406,38 @@ class StageLoop:
         self._advance(state.model.trees)
         if isinstance(loss, Huber):
             leaves = Leaves(self.bins, None, self.measure.weight_unit)
-            delta = leaves.quantiles(self.rows, loss.quantile, self.learner.n_rows, absolute=True)
+            delta = leaves.quantiles(self.rows.data, loss.quantile, self.learner.n_rows, absolute=True)
             loss = loss.replace(delta=float(delta[0]))
             self._evaluate(loss)
         measure = replace(self.measure, loss=loss)
         sample = None if self.draws is None else InSample(self.draws, m)
-        if self.sums is None:
-            self.sums = self._fold(measure, sample)
-        losses = state.model.losses or (self._means(self.sums),)
-        trees = self.learner.grow(self.rows, loss, self.sums, m, sample)
+        sums = self.rows.sums or self._fold(measure, sample)
+        losses = state.model.losses or (self._means(sums),)
+        trees = self.learner.grow(self.rows.data, loss, sums, m, sample)
         trees = (*state.model.trees, *(tree.replace(bins=self.bins.of_categories()) for tree in trees))
-        self._advance(trees, added=self.gathered and isinstance(self.learner, NewtonLearner))
-        self.sums = self._fold(measure, sample)
-        _check_range(m, trees[-loss.n_outputs :], self.sums)
-        losses = (*losses, self._means(self.sums))
+        if self.gathered and isinstance(self.learner, NewtonLearner):  # which added the trees to the scores
+            self.rows.advance(len(trees), self.rows.data)
+        self._advance(trees)
+        sums = self.rows.sums = self._fold(measure, sample)
+        _check_range(m, trees[-loss.n_outputs :], sums)
+        losses = (*losses, self._means(sums))
         return state.replace(model=Stages(trees, losses), trace=(*state.trace, losses[-1][0]))
 
-    def _advance(self, trees: tuple[Tree, ...], added: bool = False) -> None:
-        """Add the values of new trees to the raw scores; `added`, those for training have them."""
-        if not (new := trees[self.done :]):
-            return
-        self.done, self.sums = len(trees), None
-        if not self.gathered:  # stored, since a stage has as many passes as its trees have levels
-            self.rows = self.rows.map(after_trees, self.bins, new).persisted()
-        elif not added:
-            self.rows = self.rows.map(add_trees, self.bins, new)
-        if self.others is not None:
-            self.others = self.others.map(after_trees, self.bins, new)
+    def _advance(self, trees: tuple[Tree, ...]) -> None:
+        """Add the values of the trees that are not yet in the raw scores."""
+        for rows in (self.rows, self.others):
+            if rows is not None:
+                rows.at(len(trees), trees)
 
     def _evaluate(self, loss: Loss) -> None:
         """Compute the losses of rows once for all that is done with them."""
         if self.gathered:
-            self.rows = self.rows.map(evaluate, loss)
+            self.rows.data = self.rows.data.map(evaluate, loss)
 
     def _fold(self, measure: Measure, sample: Any) -> StageSums:
         self._evaluate(measure.loss)
-        s = self.rows.fold(StageSums.of, measure, sample)
-        return s if self.others is None else s + self.others.fold(StageSums.of, measure, None)
+        s = self.rows.data.fold(StageSums.of, measure, sample)
+        return s if self.others is None else s + self.others.data.fold(StageSums.of, measure, None)
 
     def _means(self, s: StageSums) -> tuple[float, ...]:
         """Mean losses in the sample, out of it, and of validation; NaN if there are no such rows."""
@@ -530,14 +531,17 @@ class TreeBoosting(TreeGrower):
         if held_out is not None:
             others = self._opened(*held_out, reset=False).map(replace(binned, bins=None)).map(all_held)
             others = (others if first is not None else others.map(with_score, baseline)).persisted()
+            others = Resident(others, partial(_after, after_trees, bins), PERSIST_ROUNDS * loss.n_outputs)
         draws = None
         if self.subsample < 1.0:
             draws = Draws.of(rows, key, int(start.rows), self.subsample, False)
         learner = self._learner(bins, targets.weights, targets.n_rows, targets.weight_unit)
         if block is not None and isinstance(learner, NewtonLearner):
             learner.gathered(block)
+        # Blocks are stored in each stage, which has as many passes as its trees have levels.
+        scored = Resident(rows, partial(_after, add_trees if block is not None else after_trees, bins))
         boosting = StageLoop(
-            rows, others, bins, loss, learner, targets.measure(rows, loss), draws, block is not None
+            scored, others, bins, loss, learner, targets.measure(rows, loss), draws, block is not None
         )  # fmt: skip
         score = self._score_of(data, binned, held_out) if stopping else None
         by_validation = held_out is not None or held is not None or score is not None

@@ -28,6 +28,7 @@ from ..estimator.answers import nameless, row_wise
 from ..estimator.base import must_have_rows, reads_partitions
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, Regressor
+from ..fitting.resident import Resident
 from ..inputs import Check, answers_of, in_memory, read_rows
 from ..statistics import class_codes, class_counts, margin_loss, quantile_sketch
 from ..tree.base import Passed, feature_names
@@ -320,24 +321,21 @@ class ForwardStagewise(OfMembers, Boosting):
     def _solve(self, data: Any) -> Progress:
         loss, self.estimator_ = LOSSES[self.loss], clone(self._base())
         classes = self._classes(data)
-        rows, done = data.map(_start, classes), 0
+        rows = data.map(_start, classes)
         local, types = reads_partitions(self.estimator_), data.categorical
         rows = rows.persisted() if local else in_memory(rows.gather("use an estimator of suffice."))
         total, weight = rows.fold(_loss, loss)
         must_have_rows(weight)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_estimators)
 
-        def scored(model: Stagewise) -> Partitions:
-            """The rows with the scores of all terms."""
-            nonlocal rows, done
-            if new := len(model.terms) - done:
-                rows = rows.map(_stepped, model.terms[-new:], model.coefficient[-new:])
-                rows = rows.persisted() if done // PERSIST_ROUNDS < (done + new) // PERSIST_ROUNDS else rows
-                done += new
-            return rows
+        def scored(rows: Partitions, done: int, model: Stagewise) -> Partitions:
+            return rows.map(_stepped, model.terms[done:], model.coefficient[done:])
+
+        staged = Resident(rows, scored, PERSIST_ROUNDS)
 
         def step(state: Progress) -> Progress:
-            model, here = state.model, scored(state.model)
+            model = state.model
+            here = staged.at(len(model.terms), model)
             scale = weight / (state.trace[-1] * weight if state.trace else total) if loss.labels else 1.0
             learner = seeded(clone(self.estimator_), int(seeds[state.n_iter]))
             part = here.map(_working, loss, scale, classes)
@@ -348,7 +346,7 @@ class ForwardStagewise(OfMembers, Boosting):
             term = Term(packed(learner), classes if loss.labels else None)
             beta = loss.coefficient(here, term) * self.learning_rate
             model = Stagewise((*model.terms, term), (*model.coefficient, beta))
-            now = scored(model).fold(_loss, loss)
+            now = staged.at(len(model.terms), model).fold(_loss, loss)
             reason = "no better term" if beta == 0.0 or now[0] == 0.0 else ""
             return state.replace(
                 model=model, trace=(*state.trace, float(now[0] / now[1])), stopped_because=reason
