@@ -101,6 +101,13 @@ OF_ONE = {
         for name in ("Ridge", "RidgeClassifier")
     },
     **{
+        name: {"check_sample_weight_equivalence_on_dense_data": "rows of weight zero are unknown categories"}
+        for name in ("OneHotEncoder", "OrdinalEncoder")
+    },
+    "TargetEncoder": {
+        "check_transformer_preserve_dtypes": "scikit-learn deprecates random_state, which it sets"
+    },
+    **{
         name: {
             f"check_sample_weight_equivalence_on_{kind}_data": "a weight is the length of a step"
             for kind in ("dense", "sparse")

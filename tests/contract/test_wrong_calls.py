@@ -25,7 +25,7 @@ from ..laws.registry import COMMON, Variant, fit, has_options
 Call = Callable[[Variant, Any, Any], Any]
 DEFAULT = [v for v in COMMON if not has_options(v)]
 ROWS = [v for v in DEFAULT if v.takes in ("rows", "curve", "kernel")]
-OTHERS = [v for v in DEFAULT if v not in ROWS]  # which take sequences, documents or links
+OTHERS = [v for v in DEFAULT if v.takes in ("sequences", "documents", "edges")]
 
 
 @cache

@@ -38,6 +38,8 @@ from suffice.families import Bernoulli, Categorical, DiagonalGaussian, GaussianP
 from suffice.kernels import RBF, Centered, Polynomial
 from suffice.linear_model import Ridge
 from suffice.naive_bayes import GaussianNB
+from suffice.preprocessing import DatetimeEncoder
+from suffice.preprocessing.encoders import Encoder
 from suffice.sequence import HiddenMarkovModel
 from suffice.statistics import Factor
 from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor
@@ -45,18 +47,6 @@ from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor
 N, D, K = 211, 3, 3  # rows, features, groups: no round number of rows
 
 # --- what there is -------------------------------------------------------------------------------------
-
-
-# What scikit-learn fits to arrays, and folds to tables alone; or what learns nothing. The laws of their sums,
-# and their results on every source, are in tests/preprocessing/test_encoders.py.
-APART = {
-    "DatetimeEncoder",
-    "OneHotEncoder",
-    "OrdinalEncoder",
-    "TargetEncoder",
-    "Occurrences",
-    "TargetMoments",
-}
 
 
 def _ours(known: dict[str, type], base: type) -> list[type]:
@@ -72,7 +62,6 @@ def _concrete(base: type) -> list[type]:
         cls
         for cls in _ours(Value.known, base)
         if "__dataclass_fields__" in vars(cls)
-        and cls.__name__ not in APART
         and not inspect.isabstract(cls)
         and (issubclass(cls, Statistics) or not cls.__name__.startswith("_"))
     ]
@@ -101,10 +90,7 @@ ESTIMATORS = sorted(
     {
         cls
         for cls in public_names().values()
-        if inspect.isclass(cls)
-        and issubclass(cls, Estimator)
-        and "suffice.estimator." not in cls.__module__
-        and cls.__name__ not in APART
+        if inspect.isclass(cls) and issubclass(cls, Estimator) and "suffice.estimator." not in cls.__module__
     },
     key=lambda cls: cls.__name__,
 )
@@ -191,6 +177,7 @@ WITH: dict[tuple[str, str, Any], tuple[dict[str, Any], str | None]] = {
     ("ClassConditional", "family", "poisson"): ({}, "count"),
     ("ClassConditional", "family", "multinomial"): ({}, "count"),
     ("HiddenMarkovModel", "emission", "bernoulli"): ({}, "binary"),
+    ("OrdinalEncoder", "handle_unknown", "use_encoded_value"): ({"unknown_value": -1}, None),
     ("KCentroids", "metric", "prototypes"): ({"categorical_features": [1, 2]}, "mixed"),
 }
 # Options that are accepted as in scikit-learn and change nothing: a test fits with each of them.
@@ -232,6 +219,10 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         "needs a target: tests/decomposition/test_factor_analysis.py",
     ),
     ("KCentroids", "metric"): (("itakura-saito",), "takes positive numbers: tests/cluster"),
+    ("TargetEncoder", "target_type"): (
+        ("binary", "multiclass"),
+        "takes other targets: tests/preprocessing/test_encoders.py",
+    ),
     ("KernelMachine", "loss"): (
         ("epsilon_insensitive", "hinge", "squared"),
         "are tried with landmarks below, or end in one step: tests/svm/test_kernel_machine.py",
@@ -337,6 +328,12 @@ def table(support: str, n: int = N, *, seed: int = 0, d: int = D, shift: float =
     if support == "category":
         p = np.random.default_rng(5).dirichlet(np.ones(4), size=(K, d)).cumsum(axis=2)
         return (rng.random((n, d, 1)) > p[group]).sum(axis=2).clip(0, 3).astype(float), group
+    if support == "string":
+        return np.array(["ash", "elm", "oak", "é"], dtype=object)[
+            table("category", n, seed=seed, d=d)[0].astype(int)
+        ], group
+    if support == "time":
+        return np.datetime64("2024-01-01") + rng.integers(10**8, size=(n, d)).astype("timedelta64[s]"), group
     parts = [table(part, n, seed=seed, d=1)[0] for part in MIXED]
     return np.hstack(parts), group
 
@@ -385,9 +382,10 @@ def with_holes(X: np.ndarray, seed: int = 0, share: float = 0.15) -> np.ndarray:
     """X with NaN here and there, and one row of nothing else."""
     if X.dtype == object and np.ndim(X[0]) == 2:
         return in_sequences(with_holes(flat(X), seed, share), len(X))
-    X = np.array(X, dtype=float)
-    X[np.random.default_rng(seed).random(X.shape) < share] = np.nan
-    X[len(X) // 2] = np.nan
+    hole = None if X.dtype == object else np.array("NaT" if X.dtype.kind == "M" else np.nan)
+    X = X.copy() if X.dtype.kind in "OM" else np.array(X, dtype=float)
+    X[np.random.default_rng(seed).random(X.shape) < share] = hole
+    X[len(X) // 2] = hole
     return X
 
 
@@ -399,6 +397,8 @@ def support_of(estimator: Any) -> str:
         return "binary"
     if str(params.get("solver")).startswith("iis"):  # scaling needs features that are not negative
         return "count"
+    if isinstance(estimator, DatetimeEncoder | Encoder):
+        return "time" if isinstance(estimator, DatetimeEncoder) else "string"
     given = get_tags(estimator).input_tags
     return "category" if given.categorical else "count" if given.positive_only else "real"
 
@@ -449,6 +449,8 @@ class Variant:
                 y = np.exp(0.1 * y)
             several = other and get_tags(self.estimator).target_tags.multi_output
             return X, y if several else y[:, 0]
+        if get_tags(self.estimator).target_tags.required:  # of an encoder
+            return X, group + 0.1 * np.random.default_rng([seed, n, 1]).normal(size=n)
         return X, None
 
     def _sequences(self, n: int, seed: int, shift: float, other: bool) -> tuple[np.ndarray, Any]:
@@ -464,7 +466,7 @@ class Variant:
 
     @property
     def takes(self) -> str:
-        return self.estimator.takes
+        return "categories" if self.support in ("string", "time") else self.estimator.takes
 
     @property
     def of_sequences(self) -> bool:
@@ -480,6 +482,11 @@ class Variant:
     def exact(self) -> str:
         """What other blocks and another order leave as it is, as the estimator declares."""
         return self.estimator._guarantee().exact
+
+    def exempt(self, law: str) -> bool:
+        """Whether the class itself says that it does not keep a law with these parameters."""
+        own = vars(type(self.estimator)).get("exempt", ())
+        return any(part.law == law and part.when(self.estimator) for part in own)
 
     def has(self, *names: str) -> bool:
         return all(name in self.estimator.get_params(deep=False) for name in names)
@@ -596,6 +603,8 @@ MORE: dict[str, list[tuple[dict[str, Any], str | None]]] = {
         ({"kernel": "linear"}, None),
         ({"nu": 0.1, "kernel": RBF(0.3) + Polynomial(2)}, None),
     ],
+    "OneHotEncoder": [({"min_frequency": 60}, None)],
+    "OrdinalEncoder": [({"min_frequency": 60}, None)],
     "Perceptron": [({"average": True}, None)],
     "ProbabilisticPCA": [({"n_components": 1, "solver": "proximal", "alpha": 5.0}, None)],
     "PocketPerceptron": [({"kernel": "linear"}, None)],
@@ -629,6 +638,8 @@ def _variants() -> list[Variant]:
             small |= {"estimator": None, "n_estimators": 6, "max_iter": 6}
         if cls.__name__ == "LogisticRegressionCV":  # whose defaults warn that they will change
             small |= {"l1_ratios": (0.0,), "scoring": "accuracy", "use_legacy_attributes": True}
+        if cls.__name__ == "TargetEncoder":  # in which scikit-learn deprecates it
+            del small["random_state"]
         known = cls().get_params(deep=False)
         if isinstance(known.get("n_components"), int) or cls.__name__ == "HiddenMarkovModel":
             small["n_components"] = K
@@ -659,6 +670,7 @@ def _variants() -> list[Variant]:
 
 
 VARIANTS = _variants()
+EVERY = ("rows", "sequences", "categories")  # examples that an array may have
 COMMON = [v for v in VARIANTS if not v.rare]
 
 

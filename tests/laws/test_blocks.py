@@ -18,6 +18,7 @@ from suffice.estimator.base import OnePass
 from suffice.statistics import moments
 
 from .registry import (
+    EVERY,
     OF_PLACE,
     VARIANTS,
     N,
@@ -64,7 +65,7 @@ def late_first_block(monkeypatch):
     monkeypatch.setattr(local, "fold_blocks", slow)
 
 
-@each_variant(is_distinct)
+@each_variant(is_distinct, takes=EVERY)
 def test_threads_change_no_bit(variant, late_first_block):
     """In all that is public after a fit: parameters, statistics, model, trace."""
     X, y = variant.data()
@@ -77,13 +78,13 @@ def test_threads_change_no_bit(variant, late_first_block):
     assert found[0] == found[1]
 
 
-@each_variant(is_default)
+@each_variant(is_default, takes=EVERY)
 def test_fit_twice_gives_the_same_bits(variant):
     """Each estimator: with its options, test_storage.py fits clones to the same bits."""
     assert bits(fit(some(variant), *variant.data())) == bits(fitted(variant, FEW))
 
 
-@each_variant(lambda v: is_distinct(v) and v.exact != "approximate")
+@each_variant(lambda v: is_distinct(v) and v.exact != "approximate", takes=EVERY)
 def test_boundaries_change_only_rounding(variant):
     X, y = variant.data()
     whole = fitted(variant, FEW)
@@ -94,7 +95,7 @@ def test_boundaries_change_only_rounding(variant):
         assert_close(numbers(variant, parts, X), numbers(variant, whole, X), PATH)
 
 
-@each_variant(lambda v: is_distinct(v) and v.tags.allow_nan)
+@each_variant(lambda v: is_distinct(v) and v.tags.allow_nan, takes=EVERY)
 def test_boundaries_change_only_rounding_with_holes(variant):
     X, y = variant.data()
     X = with_holes(X)
@@ -103,7 +104,7 @@ def test_boundaries_change_only_rounding_with_holes(variant):
         assert_close(fit(some(variant), X, y), whole, PATH)
 
 
-@each_variant(lambda v: is_distinct(v) and not v.by_order)
+@each_variant(lambda v: is_distinct(v) and not v.by_order, takes=EVERY)
 def test_order_of_rows_changes_only_rounding(variant):
     X, y = variant.data()
     order = np.random.default_rng(9).permutation(N)

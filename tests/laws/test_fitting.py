@@ -215,31 +215,18 @@ def test_some_objective_has_curvature():
 # --- solvers -------------------------------------------------------------------------------------------
 
 
-# Solvers that reach other optima, of objectives that have many; or that draw. As many factors as features are
-# more than the rows determine, and EM stops by the likelihood: tests/decomposition/test_factor_analysis.py.
-OTHER_OPTIMA = {
-    "AdaBoostClassifier.algorithm",
-    "BinaryPCA.solver",  # one bounds the likelihood, two draw
-    "FactorAnalysis.solver",
-    *("FastICA.algorithm", "FastICA.solver"),
-    "LatentDirichletAllocation.solver",
-    "NMF.solver",
-    "ProbabilisticPCA.solver",
-}
-
-
 def solver_groups():
     """For each estimator with a choice of solvers: the variants that differ in nothing else."""
     groups = {}
     for variant in VARIANTS:
-        if variant.takes != "rows":  # those of sequences are compared in tests/sequence
+        # Those of sequences are compared in tests/sequence.
+        if variant.takes != "rows" or variant.exempt("optimum"):
             continue
         for name in options(type(variant.estimator)):
             if "solver" in name or name == "algorithm":
                 rest = {k: repr(v) for k, v in variant.estimator.get_params().items() if k != name}
                 groups.setdefault((type(variant.estimator).__name__, name, str(rest)), []).append(variant)
-    named = {f"{key[0]}.{key[1]}": group for key, group in groups.items() if len(group) > 1}
-    return {name: group for name, group in named.items() if name not in OTHER_OPTIMA}
+    return {f"{key[0]}.{key[1]}": group for key, group in groups.items() if len(group) > 1}
 
 
 def one_or_slow(name):
@@ -276,10 +263,10 @@ def test_every_solver_is_compared():
         f"{type(v.estimator).__name__}.{option}"
         for v in VARIANTS
         for option in options(type(v.estimator))
-        if "solver" in option and v.takes == "rows"
+        if "solver" in option and v.takes == "rows" and not v.exempt("optimum")
     }
     ignored = {".".join(key) for key in (*IGNORED, *ELSEWHERE)}
-    assert named - ignored <= {*solver_groups(), *OTHER_OPTIMA}
+    assert named - ignored <= solver_groups().keys()
     assert {"LogisticRegression.solver", "PCA.svd_solver", "LinearDiscriminantAnalysis.solver"} <= named
 
 

@@ -9,10 +9,11 @@ import pytest
 import scipy.sparse as sp
 from sklearn.base import clone
 
-from suffice.cluster import KMeans
+from suffice.cluster import KMeans, KMedoids
 from suffice.core.blocks import Rows
 from suffice.decomposition import PCA
 from suffice.discriminant_analysis import LinearDiscriminantAnalysis, QuadraticDiscriminantAnalysis
+from suffice.estimator.parameters import Numbers
 from suffice.linear_model import LinearRegression, Ridge
 from suffice.mixture import GaussianMixture
 from suffice.naive_bayes import GaussianNB, MixedNB
@@ -20,6 +21,7 @@ from suffice.statistics import describe, factor, moments
 
 from . import registry
 from .registry import (
+    ESTIMATORS,
     VARIANTS,
     K,
     N,
@@ -39,16 +41,6 @@ each_variant = partial(registry.each_variant, takes=("rows",))  # those of seque
 
 
 MARKER = ".model_.missing_values"  # which may be NaN
-# Transformers in which NaN stays NaN, and a feature without values has no mean and no range; or is dropped.
-KEEPS_NAN = (
-    "MaxAbsScaler",
-    "MinMaxScaler",
-    "QuantileTransformer",
-    "RobustScaler",
-    "SimpleImputer",
-    "SplineTransformer",
-    "StandardScaler",
-)
 
 
 def public_numbers(model):
@@ -94,9 +86,10 @@ def assert_numbers(model, X):
 
 def start_at(variant, X):
     """Parameters that fix the start of those that have one: seeds are hashes of rows, and would move."""
-    if variant.name.startswith("KMedoids"):  # takes the numbers of rows
-        return {"init": [0, 50, 100]}
-    if variant.has("n_clusters", "init"):
+    if type(variant.estimator) is KMedoids:  # takes the numbers of rows
+        return {} if isinstance(variant.estimator.sample_size, int) else {"init": [0, 50, 100]}
+    constraints = type(variant.estimator)._parameter_constraints.get("init", ())
+    if variant.has("n_clusters") and any(isinstance(part, Numbers) for part in constraints):
         return {"init": X[[0, 50, 100]], "n_init": 1}
     if variant.has("means_init", "precisions_init"):
         shape = {"full": (K, 3, 3), "tied": (3, 3), "diag": (K, 3), "spherical": (K,)}
@@ -127,46 +120,10 @@ def exact(X):
     return np.round(X * 2.0**20) / 2.0**20
 
 
-# A solver that starts from zero takes another path: where it ends is in test_shift_and_scale.py.
-PERCEPTRONS = tuple(f"{kind}Perceptron" for kind in ("", "Kernel", "Margin", "Pocket", "Voted"))
-NOT_SHIFTED = (
-    "BasisFunctions",  # powers of the rows are not those of others
-    "PolynomialFeatures",
-    *("KBinsDiscretizer", "MaxAbsScaler", "MinMaxScaler", "QuantileTransformer"),  # learn places alone:
-    *("RobustScaler", "SimpleImputer", "SplineTransformer"),  # tests/preprocessing/test_scalers.py
-    "LogisticRegression",
-    "LinearSVC",  # the penalty of the intercept is at the origin
-    "LinearSVR",
-    "ProportionalOdds",
-    "MaximumEntropy",
-    "TfidfTransformer",  # takes rows for counts of words
-    *("TruncatedSVD", "RobustPCA"),  # rows are long because of where they are
-    "LatentSemanticAnalysis",
-    "RegularizedLSI",
-    *("BernoulliNB", "BinaryPCA"),  # what is above zero is another thing there
-    *("NuSV", "OneClassSVM", "SVC", "SVR"),  # the support vectors are rows: tests/svm
-    *PERCEPTRONS,
-    "KernelPCA",  # of inner products of rows
-    "KernelRidge",  # without an intercept
-    *("KCentroids(metric=cosine", "KCentroids(metric=prototypes"),  # directions, and codes
-    "RBFSampler",  # angles are about the origin
-    "SGD",
-)
-# Starts, landmarks, or the order of the rows, are drawn by their values.
-BY_VALUE = (
-    "BayesianGaussianMixture",  # its partition far away: tests/mixture
-    "ClassConditional",
-    "MixedMixture",
-    *("KernelLogisticRegression", "KernelMachine"),  # features are eigenvectors, also of small eigenvalues
-    "KernelPCA(kernel=rbf,landmarks",
-    "KernelRidge(kernel=rbf,landmarks",
-    "BisectingKMeans",
-    *("KMedoids(sample_size", "KernelKMeans", "SpectralClustering", "XMeans"),
-    *("AgglomerativeClustering(micro", "DivisiveClustering(micro"),
-    "Nystroem",
-    "RelativeDensityRatio",
-    *PERCEPTRONS,
-)
+def of_class(cls):
+    return [v for v in VARIANTS if v.takes == "rows" and type(v.estimator) is cls]
+
+
 # What speaks of places, and moves with the rows.
 PLACES = (
     "mean",
@@ -186,16 +143,20 @@ PLACES = (
 )
 
 
-@each_variant(
-    lambda v: (
-        v.support == "real"
-        and not v.name.startswith((*NOT_SHIFTED, *BY_VALUE))
-        and not starts_anywhere(v)
-        and v.estimator.get_params().get("fit_intercept") is not False  # another fit there
-        and v.estimator.get_params().get("prior") is None
-    )  # stays where it is
-)
+def can_move(variant):
+    """Whether a fit with these parameters can be compared with that of rows that are moved."""
+    params = variant.estimator.get_params()
+    intercept = params.get("fit_intercept") is not False  # else it is another fit there
+    prior = params.get("prior") is not None  # which stays where it is
+    return variant.support == "real" and not starts_anywhere(variant) and intercept and not prior
+
+
+@each_variant(lambda v: can_move(v) and not v.exempt("shift") and not v.exempt("rounding"))
 def test_far_from_the_origin(variant):
+    keeps_shift(variant)
+
+
+def keeps_shift(variant):
     """Shapes, scales, shares and answers are what they are at the origin; places move by the shift."""
     X, y = variant.data()
     X = exact(X)
@@ -290,12 +251,16 @@ def test_single_precision_agrees(variant):
     assert_close(single, double, 1e-12)
 
 
-@each_variant(
-    lambda v: (
-        is_distinct(v) and v.support == "real" and not starts_anywhere(v) and not v.name.startswith(BY_VALUE)
-    )
-)
+def can_round(variant):
+    return is_distinct(variant) and variant.support == "real" and not starts_anywhere(variant)
+
+
+@each_variant(lambda v: can_round(v) and not v.exempt("rounding"))
 def test_rows_rounded_to_single_precision_agree_to_its_rounding(variant):
+    keeps_rounding(variant)
+
+
+def keeps_rounding(variant):
     X, y = variant.data()
     how = {"max_iter": 5, "tol": 1e-3, **start_at(variant, X), **determined(variant)}
     if variant.estimator.get_params().get("learning_rate") == "optimal":
@@ -390,11 +355,15 @@ def test_units_do_not_matter(variant, power):
 
 @each_variant()
 def test_no_nan_leaves_fit(variant):
+    assert_numbers(fitted(variant), variant.data()[0])
+    if variant.tags.allow_nan and not variant.exempt("missing"):
+        keeps_missing(variant)
+
+
+def keeps_missing(variant):
     X, y = variant.data()
-    assert_numbers(fitted(variant), X)
-    if variant.tags.allow_nan and not variant.name.startswith(KEEPS_NAN):
-        holes = with_holes(X)
-        assert_numbers(fit(variant.make(max_iter=20), holes, y), holes)
+    holes = with_holes(X)
+    assert_numbers(fit(variant.make(max_iter=20), holes, y), holes)
 
 
 @each_variant()
@@ -483,8 +452,16 @@ def test_mixtures_of_repeated_rows(kind, init):
     assert_numbers(model, X)
 
 
-@each_variant(lambda v: v.tags.allow_nan and v.support == "real" and not v.name.startswith(KEEPS_NAN))
+def can_be_unobserved(variant):
+    return variant.tags.allow_nan and variant.support == "real"
+
+
+@each_variant(lambda v: can_be_unobserved(v) and not v.exempt("missing") and not v.exempt("unobserved"))
 def test_a_column_of_nothing(variant):
+    keeps_unobserved(variant)
+
+
+def keeps_unobserved(variant):
     """A feature that was never observed tells nothing, and breaks nothing."""
     X, y = variant.data()
     X = X.copy()
@@ -561,3 +538,29 @@ def test_weights_are_checked(variant):
 
 def test_variants_cover_the_scale_free():
     assert set(SCALE_FREE) <= {type(v.estimator).__name__ for v in VARIANTS}
+
+
+# --- exemptions ------------------------------------------------------------------------------------------
+
+# Laws that estimators may be exempt from, and what is tried: see `suffice.estimator.guarantees`.
+CHECKS = {
+    "shift": (keeps_shift, can_move),
+    "rounding": (keeps_rounding, can_round),
+    "missing": (keeps_missing, lambda v: v.tags.allow_nan),
+    "unobserved": (keeps_unobserved, can_be_unobserved),
+}
+EXEMPT = [(law, cls) for cls in ESTIMATORS for law in CHECKS if any(v.exempt(law) for v in of_class(cls))]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(("law", "cls"), EXEMPT, ids=lambda part: getattr(part, "__name__", part))
+def test_exemptions_are_needed(law, cls):
+    """Some fit of each class that is exempt breaks the law."""
+    check, suits = CHECKS[law]
+    for variant in of_class(cls):
+        if variant.exempt(law) and suits(variant):
+            try:
+                check(variant)
+            except AssertionError:
+                return
+    raise AssertionError(f"every fit of {cls.__name__} keeps the law of {law}")

@@ -27,6 +27,7 @@ from suffice.linear_model import RidgeCV
 from suffice.statistics.histograms import Binned
 
 from .registry import (
+    EVERY,
     FAMILIES,
     OF_PLACE,
     Fold,
@@ -161,7 +162,7 @@ def assert_same(a, b, rtol, where, **how):
         raise
 
 
-@each_variant(is_distinct)
+@each_variant(is_distinct, takes=EVERY)
 def test_sum_law(variant):
     rng = np.random.default_rng(1)
     for where, fold, rtol in summed(variant):
@@ -172,7 +173,7 @@ def test_sum_law(variant):
         assert_same(fold(fold.rows[rng.permutation(n)]), whole, rtol, f"{where}, shuffled", skip=OF_ROWS)
 
 
-@each_variant(is_distinct)
+@each_variant(is_distinct, takes=EVERY)
 def test_empty_block_is_neutral(variant):
     for where, fold, _ in summed(variant):
         whole, zero = fold(fold.rows), fold(fold.rows.piece(0, 0, 0))
@@ -181,7 +182,7 @@ def test_empty_block_is_neutral(variant):
         assert_same(zero + zero, zero, 1e-15, where)
 
 
-@each_variant(is_distinct)
+@each_variant(is_distinct, takes=EVERY)
 def test_weights_scale(variant):
     """Statistics times a number are the statistics of weights times that number."""
     for where, fold, rtol in summed(variant):
@@ -192,7 +193,7 @@ def test_weights_scale(variant):
                 assert_same(in_floats(scaled), in_floats(heavier), rtol, where, skip=without_scale(fold))
 
 
-@each_variant(is_distinct)
+@each_variant(is_distinct, takes=EVERY)
 def test_weight_is_repetition(variant):
     for where, fold, rtol in summed(variant):
         rows = fold.rows
@@ -209,7 +210,8 @@ def visits_in_parts(variant):
 
 
 @each_variant(
-    lambda v: is_distinct(v) and not v.by_order and not (v.has("class_weight") and visits_in_parts(v))
+    lambda v: is_distinct(v) and not v.by_order and not (v.has("class_weight") and visits_in_parts(v)),
+    takes=EVERY,
 )
 def test_weight_is_repetition_through_fit(variant):
     """In every public attribute: integer weight is repetition, weight zero is absence."""
@@ -220,7 +222,9 @@ def test_weight_is_repetition_through_fit(variant):
     if leaves_out:  # a row with its weight: of several penalties, another one may have the least errors
         how["alphas"] = [1.0]
     weighted = fit(variant.make(**how), X, y, times.astype(float))
-    repeated = fit(variant.make(**how), X[again], None if y is None else y[again])
+    # Without weights, scikit-learn fits encoders to arrays.
+    ones = np.ones(len(again)) if variant.takes == "categories" else None
+    repeated = fit(variant.make(**how), X[again], None if y is None else y[again], ones)
     # A gap is the difference of two objectives, of which none of the digits may be left.
     skip = ("labels_", "outliers_", ".W", ".factors", "dual_gap_", *OF_PLACE)
     skip = (*skip, "best_score_", "cv_results_") if leaves_out else skip
@@ -299,7 +303,7 @@ def test_aligned_runs_change_no_bit(terms, run):
     assert bits(tree_sum(terms)) == bits(tree_sum(map(tree_sum, groups)))
 
 
-@each_variant(is_distinct)
+@each_variant(is_distinct, takes=EVERY)
 def test_aligned_runs_of_statistics_change_no_bit(variant):
     for _, fold, _ in summed(variant):
         terms = [fold(block) for block in cut(fold.rows, range(0, len(fold.rows), 17))]

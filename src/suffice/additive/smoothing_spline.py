@@ -21,6 +21,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass
+from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_2, INF, NON_NEGATIVE, POSITIVE
 from ..estimator.scores import Regressor
 from ..fitting.smoothing import Smoothing, with_freedom
@@ -265,6 +266,8 @@ class SmoothingSpline(Regressor, OnePass):
     >>> round(spline.df_, 4)
     2.6752
     """
+
+    exempt = (Exempt("memory", "Each different value has a knot.", lambda e: e.n_knots is None),)
 
     model_: Annotated[Spline, "D"]
     takes: ClassVar[str] = "curve"  # rows of one feature

@@ -14,7 +14,7 @@ import scipy.sparse as sp
 
 from ..core.loop import Progress
 from ..core.partitions import Partitions
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, HasMethods, Interval, StrOptions, seed_of
 from ..inputs.conversions import as_numbers
 from .base import (
@@ -219,6 +219,14 @@ class AgglomerativeClustering(Clustering):
     >>> model.distances_.round(3)
     array([ 1.   ,  2.   , 14.849])
     """
+
+    exempt = (
+        Exempt(
+            "rounding",
+            "Micro-clusters are drawn by the values of rows.",
+            lambda e: isinstance(e.micro_clusters, int),
+        ),
+    )
 
     counts_rows = True  # those of weight zero have a label, too
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -17,6 +17,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
+from ..estimator.guarantees import DRAWS_STARTS
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.nearest import nearest, squared_distances
 from ..fitting.seeding import SEEDINGS
@@ -171,6 +172,8 @@ class BisectingKMeans(NearestCenters):
     >>> sorted(model.cluster_centers_.ravel().tolist())
     [0.5, 10.5, 30.5]
     """
+
+    exempt = (DRAWS_STARTS,)
 
     model_: Annotated[BisectingTree, "D"]  # type: ignore[assignment]
     _parameter_constraints: ClassVar[dict[str, Any]] = {

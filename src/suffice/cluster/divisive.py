@@ -12,7 +12,7 @@ import numpy as np
 
 from ..core.loop import Progress
 from ..core.partitions import Partitions
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, StrOptions, seed_of
 from .base import (
     EXACT_ROWS,
@@ -123,6 +123,14 @@ class DivisiveClustering(Clustering):
     >>> model.labels_, model.diameters_
     (array([0, 0, 1, 1, 2], dtype=int32), array([40., 12.]))
     """
+
+    exempt = (
+        Exempt(
+            "shift",
+            "Micro-clusters are drawn by the values of rows.",
+            lambda e: isinstance(e.micro_clusters, int),
+        ),
+    )
 
     counts_rows = True  # those of weight zero have a label, too
     _parameter_constraints: ClassVar[dict[str, Any]] = {

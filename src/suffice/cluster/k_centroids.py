@@ -22,6 +22,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting import em
 from ..fitting.nearest import squared_distances
@@ -327,6 +328,8 @@ default='k-means++'
     >>> sorted(model.cluster_centers_.ravel().tolist())
     [0.0, 51.0]
     """
+
+    exempt = (Exempt("shift", "Directions are others.", lambda e: e.metric == "cosine"),)
 
     model_: Annotated[CentroidModel, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -18,7 +18,7 @@ from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, Numbers, StrOptions, seed_of
 from ..fitting.seeding import NOBODY, SPARE, Potentials
 from .base import (
@@ -218,6 +218,12 @@ class KMedoids(Clustering):
     >>> sorted(model.cluster_centers_.ravel().tolist()), model.inertia_
     ([1.0, 11.0], 4.0)
     """
+
+    exempt = (
+        Exempt(
+            "rounding", "The sample is drawn by the values of rows.", lambda e: isinstance(e.sample_size, int)
+        ),
+    )
 
     counts_rows = True  # those of weight zero have a label, too
     cluster_centers_: np.ndarray

@@ -17,6 +17,7 @@ from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import DRAWS_STARTS
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
 from ..fitting.landmarks import Features, Landmarks
@@ -153,6 +154,8 @@ class KernelKMeans(Clusterer, KernelEstimator, Iterative):
     >>> np.bincount(model.fit_predict(rings))
     array([40, 40])
     """
+
+    exempt = (DRAWS_STARTS,)
 
     model_: Annotated[KernelCenters, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {

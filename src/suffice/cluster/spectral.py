@@ -26,7 +26,7 @@ from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..core.values import Value
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import DRAWS_STARTS, Guarantee
 from ..estimator.parameters import (
     AT_LEAST_1,
     AT_LEAST_2,
@@ -364,6 +364,8 @@ class SpectralClustering(Clusterer):
     >>> np.bincount(model.labels_), bool(np.ptp(model.labels_[:60]) == 0)
     (array([60, 60]), True)
     """
+
+    exempt = (DRAWS_STARTS,)
 
     model_: SpectralModel
     counts_rows = True  # those of weight zero have a label, and a column in precomputed affinities

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 
 from ..core.loop import Progress
 from ..core.partitions import Partitions
+from ..estimator.guarantees import DRAWS_STARTS
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.seeding import SEEDINGS
 from .clusterer import Clusters
@@ -135,6 +136,8 @@ class XMeans(NearestCenters):
     >>> XMeans(random_state=0).fit(X).n_clusters_
     3
     """
+
+    exempt = (DRAWS_STARTS,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "min_clusters": [AT_LEAST_1],

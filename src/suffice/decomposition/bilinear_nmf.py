@@ -24,7 +24,7 @@ from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
 from ..fitting.non_negative import positive_root
 from ..inputs import in_blocks, open_rows, read_rows, source_of
@@ -182,6 +182,8 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     >>> bool(labels[0] == labels[1] != labels[2] == labels[3])
     True
     """
+
+    exempt = (Exempt("scan", "The model keeps the kernel of all rows."),)
 
     model_: Annotated[Concepts, "N, C"]
     concept_weights_: Annotated[np.ndarray, "(N, C)"]

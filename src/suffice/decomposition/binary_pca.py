@@ -26,6 +26,7 @@ from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import Exempt
 from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
@@ -398,6 +399,11 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     >>> model.components_.round(0)
     array([[2., 2., 2., 2.]])
     """
+
+    exempt = (
+        Exempt("shift", "What is above zero is another thing there."),
+        Exempt("optimum", "One solver bounds the likelihood, and two draw."),
+    )
 
     model_: Annotated[BinaryFactors, "D"]
     preserves_dtype: ClassVar[tuple[str, ...]] = ("components_", "intercept_", "transform")

@@ -21,6 +21,7 @@ from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..estimator.scores import mean_score
 from ..families import FactorGaussian, GroupStatistics, Mixture
@@ -413,6 +414,8 @@ class FactorAnalysis(FactorModel):
            [0., 0., 0., 1., 1., 1.]])
     """
 
+    exempt = (Exempt("optimum", "EM stops by the likelihood: tests/decomposition/test_factor_analysis.py."),)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_0, None],
         "tol": [NON_NEGATIVE],
@@ -609,6 +612,8 @@ class ProbabilisticPCA(FactorModel):
     >>> model.inverse_transform(model.transform(X)).round(1)[2]
     array([2., 2.])
     """
+
+    exempt = (Exempt("optimum", "EM stops by the likelihood: tests/decomposition/test_factor_analysis.py."),)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_0, None],

@@ -25,6 +25,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, Options, StrOptions
 from ..inputs import map_rows, read_rows
 from ..statistics import Moments, moments
@@ -312,6 +313,8 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     >>> bool((np.sort(abs(mixed), axis=1)[:, 0] < 0.1 * abs(mixed).max(axis=1)).all())
     True
     """
+
+    exempt = (Exempt("optimum", "Its objective has many optima."),)
 
     model_: Annotated[Unmixing, "D"]
     components_: Annotated[np.ndarray, "real (F, D)"]

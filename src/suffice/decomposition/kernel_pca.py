@@ -24,6 +24,7 @@ from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
+from ..estimator.guarantees import Exempt
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, N_JOBS, NON_NEGATIVE, StrOptions
 from ..fitting.landmarks import Landmarks
@@ -221,6 +222,11 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
     >>> kpca.transform(rings)[[0, 20, 60, 80]].round(1).ravel()
     array([-0.4, -0.4,  0.4,  0.4])
     """
+
+    exempt = (
+        Exempt("shift", "Inner products of rows are others."),
+        Exempt("rounding", "Landmarks are drawn by their values.", lambda e: e.landmarks is not None),
+    )
 
     model_: Annotated[KernelAxes | LandmarkAxes, "D"]
     preserves_dtype: ClassVar[tuple[str, ...]] = ("eigenvalues_", "eigenvectors_", "transform")

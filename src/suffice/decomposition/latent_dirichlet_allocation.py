@@ -29,7 +29,7 @@ from ..core.statistics import Statistics
 from ..core.threads import in_order
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
@@ -399,6 +399,11 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     >>> drawn.components_.sum()
     np.float64(24.0)
     """
+
+    exempt = (
+        Exempt("memory", "The topic of each word is kept.", lambda e: e.solver == "gibbs"),
+        Exempt("optimum", "Its objective has many optima."),
+    )
 
     model_: Annotated[Topics, "V = D"]
     preserves_dtype = ("components_", "transform")

@@ -31,6 +31,7 @@ from ..core.statistics import Statistics
 from ..core.threads import in_order
 from ..estimator.answers import is_float32, row_wise
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions
 from ..fitting.em import SLACK
 from ..fitting.linear_algebra import columns_apart, columns_together, times, transposed_times
@@ -516,6 +517,11 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     >>> round(nmf.reconstruction_err_, 6)
     2.0
     """
+
+    exempt = (
+        Exempt("memory", "The factors of the rows are part of the answer."),
+        Exempt("optimum", "Its objective has many optima."),
+    )
 
     model_: Annotated[_Factors, "D"]
     max_iter_advice = "Maximum number of iterations {} reached. Increase it to improve convergence."

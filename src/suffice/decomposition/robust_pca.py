@@ -25,6 +25,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics, tree_sum
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import OF_LENGTHS
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, POSITIVE
 from ..fitting.linear_algebra import gram, signs
 from ..fitting.resident import Resident
@@ -305,6 +306,8 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     >>> bool((np.abs(sparse[X == 100.0]) > 90.0).all())
     True
     """
+
+    exempt = (OF_LENGTHS,)
 
     model_: Annotated[Pursuit, "D"]
     preserves_dtype: ClassVar[tuple[str, ...]] = ("components_", "singular_values_", "transform")

@@ -27,6 +27,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
+from ..estimator.guarantees import OF_LENGTHS
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.linear_algebra import columns_apart, columns_together, gram, gram_times, roots, signs, times
 from ..inputs import map_rows, read_rows
@@ -223,6 +224,8 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
            [4., 0.],
            [0., 0.]])
     """
+
+    exempt = (OF_LENGTHS,)
 
     model_: Annotated[SingularAxes, "D"]
     components_: Annotated[np.ndarray, "real (F, D)"]

@@ -21,7 +21,7 @@ from ..core.shapes import must, must_index
 from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import reads_partitions
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import GATHERS_LEAVES, Exempt, Guarantee
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier
 from ..fitting.resident import Resident
@@ -301,6 +301,11 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
     >>> model.score(X, y), model.training_error_bound_.round(4)
     (1.0, array([0.9165, 0.7521, 0.5802]))
     """
+
+    exempt = (
+        GATHERS_LEAVES,
+        Exempt("optimum", "Each algorithm has its own ensemble."),
+    )
 
     model_: Annotated[AdaBoost, "D, K"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -26,7 +26,7 @@ from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows, reads_partitions
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import GATHERS_LEAVES, Guarantee
 from ..estimator.parameters import (
     AT_LEAST_1,
     CHECKPOINT,
@@ -555,6 +555,8 @@ class BaggingClassifier(Classifier, BaseBagging):
     (['in', 'out'], 0.94)
     """
 
+    exempt = (GATHERS_LEAVES,)
+
     _labels, _tree, _out_of_bag = True, DecisionTreeClassifier, "oob_decision_function_"
 
     def _classes_of_model(self) -> int:
@@ -698,6 +700,8 @@ class BaggingRegressor(Regressor, BaseBagging):
     >>> round(model.oob_score_, 2)
     0.98
     """
+
+    exempt = (GATHERS_LEAVES,)
 
     _labels, _tree, _out_of_bag = False, DecisionTreeRegressor, "oob_prediction_"
 

@@ -17,7 +17,7 @@ from ..core import partitions
 from ..core.blocks import Rows
 from ..core.partitions import Partitions
 from ..core.threads import in_order, n_threads, threads
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import GATHERS_LEAVES, Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, N_JOBS, Interval, RealNotInt, StrOptions
 from ..inputs import answers_of, in_memory
 from ..loops.trees import mixed
@@ -379,6 +379,8 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
     array([False,  True])
     """
 
+    exempt = (GATHERS_LEAVES,)
+
     _tree = DecisionTreeClassifier
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **RandomForest._parameter_constraints,
@@ -560,6 +562,8 @@ class RandomForestRegressor(TreeRegressor, RandomForest):
     >>> forest.predict([[3.0], [33.0]])
     array([1., 5.])
     """
+
+    exempt = (GATHERS_LEAVES,)
 
     _tree = DecisionTreeRegressor
     _parameter_constraints: ClassVar[dict[str, Any]] = {

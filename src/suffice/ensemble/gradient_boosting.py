@@ -14,6 +14,7 @@ from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
+from ..estimator.guarantees import GATHERS_LEAVES
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, HasMethods, Interval, StrOptions
 from ..inputs import Check, answers_of
 from ..losses import Loss, loss_of
@@ -316,6 +317,8 @@ class GradientBoostingRegressor(BoostingRegressor, ExactBoosting):
     array([1., 5.])
     """
 
+    exempt = (GATHERS_LEAVES,)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ExactBoosting._parameter_constraints,
         "loss": [StrOptions({"squared_error", "absolute_error", "huber", "quantile"})],
@@ -529,6 +532,8 @@ class GradientBoostingClassifier(BoostingClassifier, ExactBoosting):
     >>> model.predict([[3.0], [33.0]])
     array([False,  True])
     """
+
+    exempt = (GATHERS_LEAVES,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ExactBoosting._parameter_constraints,

@@ -12,6 +12,7 @@ from sklearn.metrics import check_scoring
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, key_of
+from ..estimator.guarantees import GATHERS_LEAVES
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Interval, RealNotInt, StrOptions, seed_of
 from ..inputs import nameless_copy, source_of
 from ..losses import Loss, loss_of
@@ -337,6 +338,8 @@ class HistGradientBoostingRegressor(BoostingRegressor, HistBoosting):
     array([1., 5.])
     """
 
+    exempt = (GATHERS_LEAVES,)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **HistBoosting._parameter_constraints,
         "loss": [StrOptions({"squared_error", "absolute_error", "poisson", "gamma", "quantile"})],
@@ -531,6 +534,8 @@ class HistGradientBoostingClassifier(BoostingClassifier, HistBoosting):
     >>> model.predict([[3.0], [77.0]])
     array([False,  True])
     """
+
+    exempt = (GATHERS_LEAVES,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **HistBoosting._parameter_constraints,

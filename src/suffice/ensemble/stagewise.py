@@ -26,6 +26,7 @@ from ..core.shapes import must
 from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import must_have_rows, reads_partitions
+from ..estimator.guarantees import GATHERS_LEAVES
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, Regressor
 from ..fitting.resident import Resident
@@ -461,6 +462,8 @@ class ForwardStagewiseRegressor(Regressor, ForwardStagewise):
     array([0.1667, 0.0417, 0.0104])
     """
 
+    exempt = (GATHERS_LEAVES,)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ForwardStagewise._parameter_constraints,
         "loss": [StrOptions({"squared", "absolute"})],
@@ -580,6 +583,8 @@ class ForwardStagewiseClassifier(Classifier, ForwardStagewise):
     >>> model.estimator_weights_.round(4), model.score(X, y)
     (array([0.4236, 0.6496, 0.752 ]), 1.0)
     """
+
+    exempt = (GATHERS_LEAVES,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **ForwardStagewise._parameter_constraints,

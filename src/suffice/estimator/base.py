@@ -26,7 +26,7 @@ from ..fitting.solvers import SOLVERS
 from ..inputs import open_rows
 from ..inputs.readers import Reader, Transformed
 from .answers import ANSWERS, as_float32, is_float32, nameless
-from .guarantees import Guarantee
+from .guarantees import Exempt, Guarantee
 from .keywords import advised
 from .parameters import check_parameters
 from .storing import Storable
@@ -65,6 +65,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     reports_tasks: ClassVar[bool] = False  # whether a fit reports its tasks to callbacks; else it is one task
     # Fitted attributes and row-wise methods that are float32 if X is. Sums are float64 all the same.
     preserves_dtype: ClassVar[tuple[str, ...]] = ()
+    exempt: ClassVar[tuple[Exempt, ...]] = ()  # laws that fits do not keep: each class declares its own
     # Parameters of which one fit serves all values, and which value that fit takes: see `_with_values`.
     one_fit: ClassVar[dict[str, Callable[[list[Any]], Any]]] = {}
 

@@ -21,7 +21,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import must_have_rows
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import OF_PLACES, SKETCHES, Exempt, Guarantee
 from ..inputs import Check, in_blocks, open_rows, source_of
 from ..inputs.arrays import ArraySource
 from ..inputs.checks import objects_of, weights_of
@@ -173,6 +173,13 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
     array([[1., 5.],
            [3., 5.]])
     """
+
+    exempt = (
+        OF_PLACES.only(lambda e: e.strategy != "constant"),
+        Exempt("unobserved", "A feature without values is left out."),
+        SKETCHES.only(lambda e: e.strategy == "median"),
+        Exempt("memory", "Each distinct value is counted.", lambda e: e.strategy == "most_frequent"),
+    )
 
     model_: Annotated[Filling, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = impute.SimpleImputer._parameter_constraints

@@ -24,6 +24,7 @@ from ..core.randomness import Purpose
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
+from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_1, POSITIVE, Interval, Numbers, seed_of
 from ..estimator.scores import Classifier
 from ..fitting.seeding import NOBODY, SPARE, Sample, draw
@@ -223,6 +224,11 @@ class RelativeDensityRatio(Classifier, Estimator):
     >>> round(model.divergence_, 2)
     0.07
     """
+
+    exempt = (
+        Exempt("rounding", "Centers are drawn by the values of rows."),
+        Exempt("memory", "Sums take 4 MB, of which a tree holds the logarithm of the blocks."),
+    )
 
     model_: Annotated[LeastSquaresRatio, "D"]
 

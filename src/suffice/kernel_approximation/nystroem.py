@@ -13,7 +13,7 @@ from ..core.loop import one_task
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import AT_LEAST_1, FINITE, N_JOBS, NON_NEGATIVE, seed_of
 from ..fitting.landmarks import Landmarks, first_equal
 from ..fitting.seeding import Sample
@@ -101,6 +101,8 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     >>> round(curve.fit(X, np.sin(X[:, 0])).score(X, np.sin(X[:, 0])), 3)
     1.0
     """
+
+    exempt = (Exempt("rounding", "Landmarks are drawn by their values."),)
 
     model_: Annotated[Landmarks, "D"]
     preserves_dtype: ClassVar[tuple[str, ...]] = ("components_", "normalization_", "transform")

@@ -15,7 +15,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..inputs import map_rows, read_rows
 from ..statistics import Moments, moments
@@ -103,6 +103,8 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     array([[1. , 0.4],
            [0.4, 1. ]])
     """
+
+    exempt = (Exempt("shift", "Angles are about the origin."),)
 
     model_: Annotated[RandomFourier, "D"]
     preserves_dtype: ClassVar[tuple[str, ...]] = ("random_weights_", "random_offset_", "transform")

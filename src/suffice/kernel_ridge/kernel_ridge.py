@@ -25,6 +25,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Parts, tree_sum
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
+from ..estimator.guarantees import Exempt
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import NON_NEGATIVE, Numbers
 from ..estimator.scores import Regressor
@@ -257,6 +258,11 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
     >>> round(exact.score(X, y), 4), few.X_fit_.shape, round(few.score(X, y), 4)
     (1.0, (15, 1), 1.0)
     """
+
+    exempt = (
+        Exempt("shift", "It has no intercept."),
+        Exempt("rounding", "Landmarks are drawn by their values.", lambda e: e.landmarks is not None),
+    )
 
     model_: Annotated[KernelFunctions | LandmarkRidge, "D"]
 

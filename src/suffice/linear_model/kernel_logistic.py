@@ -15,6 +15,7 @@ from ..core.blocks import Rows
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import Exempt
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE
 from ..fitting import SOLVERS, ColumnRidgePenalty, Problem
@@ -218,6 +219,8 @@ class KernelLogisticRegression(LogisticClassifier, KernelLoss):
     >>> model.predict_proba([[0.0]]).round(2)
     array([[0.91, 0.09]])
     """
+
+    exempt = (Exempt("rounding", "Features are eigenvectors, also of small eigenvalues."),)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelEstimator.kernel_constraints,

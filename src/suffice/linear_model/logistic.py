@@ -25,7 +25,7 @@ from ..core.randomness import Purpose, generator
 from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import FROM_ZERO, Guarantee
 from ..estimator.parameters import (
     AT_LEAST_0,
     CHECKPOINT,
@@ -360,6 +360,8 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
     >>> model.predict([[0.5], [2.5]])
     array(['no', 'yes'], dtype='<U3')
     """
+
+    exempt = (FROM_ZERO,)
 
     model_: Annotated[LogLinear, "K, D"]
     coef_: Annotated[Any, "real (K, D) or real (1, D)"]

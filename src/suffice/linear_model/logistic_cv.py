@@ -19,7 +19,7 @@ from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.values import Value
 from ..estimator.base import Iterative
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import FROM_ZERO, Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Hidden, StrOptions
 from ..estimator.scores import Classifier
 from ..fitting.folds import Folds
@@ -193,6 +193,8 @@ class LogisticRegressionCV(LogisticRegression):
     >>> model.C_, model.scores_.shape
     (1.0, (5, 1, 2))
     """
+
+    exempt = (FROM_ZERO,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **{

@@ -23,6 +23,7 @@ from ..core.statistics import Parts
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
+from ..estimator.guarantees import FROM_ZERO
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, INF, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier
 from ..fitting import LossModel, Problem, RidgePenalty, Solver, find_solver
@@ -389,6 +390,8 @@ class MaximumEntropy(Classifier, Iterative):
     >>> model.predict_proba([["in"]]).round(3)
     array([[0.5, 0.5]])
     """
+
+    exempt = (FROM_ZERO,)
 
     model_: Annotated[FeatureWeights, "K, D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {

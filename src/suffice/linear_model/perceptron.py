@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import DRAWS_ORDER, Guarantee
 from ..estimator.parameters import N_JOBS, NON_NEGATIVE, SHARE, Interval, StrOptions
 from .perceptron_base import Hyperplanes, OnlinePerceptron
 from .perceptron_epochs import Epochs, Form
@@ -151,6 +151,8 @@ class Perceptron(OnlinePerceptron):
     >>> model.mistake_bound_.round()
     array([286.])
     """
+
+    exempt = (DRAWS_ORDER,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OnlinePerceptron._parameter_constraints,

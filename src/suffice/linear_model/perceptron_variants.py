@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..estimator.guarantees import DRAWS_ORDER
 from ..estimator.parameters import FINITE, Numbers
 from .perceptron_base import BasePerceptron, OnlinePerceptron, WarmStartPerceptron
 from .perceptron_epochs import Epochs, Form
@@ -136,6 +137,8 @@ class VotedPerceptron(BasePerceptron):
     >>> model.decision_function([[3, 3]]).round(2)
     array([0.89])
     """
+
+    exempt = (DRAWS_ORDER,)
 
     _vote = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -279,6 +282,8 @@ class PocketPerceptron(WarmStartPerceptron):
     >>> model.score(X, y)
     0.8
     """
+
+    exempt = (DRAWS_ORDER,)
 
     _pocket = True
     _parameter_constraints: ClassVar[dict[str, Any]] = {
@@ -430,6 +435,8 @@ class MarginPerceptron(OnlinePerceptron):
     >>> MarginPerceptron(margin=5.0, tol=None).fit(X, y).decision_function(X)
     array([ 7., 12., -7.])
     """
+
+    exempt = (DRAWS_ORDER,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "margin": [FINITE, Numbers()],
@@ -590,6 +597,8 @@ class KernelPerceptron(BasePerceptron):
     >>> model.support_
     array([0, 1, 2, 3])
     """
+
+    exempt = (DRAWS_ORDER,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BasePerceptron._parameter_constraints,

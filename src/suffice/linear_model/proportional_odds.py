@@ -19,6 +19,7 @@ from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
+from ..estimator.guarantees import FROM_ZERO
 from ..estimator.parameters import (
     AT_LEAST_0,
     CHECKPOINT,
@@ -197,6 +198,8 @@ class ProportionalOdds(Classifier, Iterative):
     >>> words[model.predict([[0.0], [2.5], [5.0]])]
     array(['bad', 'fair', 'good'], dtype='<U4')
     """
+
+    exempt = (FROM_ZERO,)
 
     model_: Annotated[CumulativeLogits, "K, D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {

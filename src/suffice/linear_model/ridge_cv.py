@@ -28,7 +28,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics, tree_sum
 from ..estimator.base import must_have_rows
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import POSITIVE, StrOptions
 from ..fitting.folds import Folds
 from ..statistics import Moments
@@ -203,6 +203,10 @@ class RidgeCV(LeastSquares):
     >>> float(model.alpha_), model.coef_.round(2)
     (0.01, array([1., 2., 3.]))
     """
+
+    exempt = (
+        Exempt("memory", "The errors of the rows are part of the answer.", lambda e: e.store_cv_results),
+    )
 
     model_: Annotated[LinearModel, "T, D"]
     positive: bool = False

@@ -15,6 +15,7 @@ from ..core.blocks import Rows
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.values import Value
+from ..estimator.guarantees import DRAWS_STARTS
 from ..estimator.parameters import NON_NEGATIVE, StrOptions
 from ..families import Bernoulli, Categorical, DiagonalGaussian, Mixture, Poisson, ProductFamily
 from ..inputs.kinds import KINDS, check_kinds, column_kinds
@@ -117,6 +118,8 @@ class MixedMixture(BaseMixture):
     >>> bool(a != b)
     True
     """
+
+    exempt = (DRAWS_STARTS,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **BaseMixture._parameter_constraints,

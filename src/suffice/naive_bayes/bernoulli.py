@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.loop import Progress
 from ..core.partitions import Partitions
+from ..estimator.guarantees import Exempt
 from ..estimator.parameters import NON_NEGATIVE
 from ..families import Bernoulli
 from .discrete import DiscreteNB
@@ -77,6 +78,8 @@ class BernoulliNB(DiscreteNB):
     >>> model.predict([[1, 1, 0], [0, 0, 1]])
     array(['a', 'b'], dtype='<U1')
     """
+
+    exempt = (Exempt("shift", "What is above zero is another thing there."),)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DiscreteNB._parameter_constraints,

@@ -22,6 +22,7 @@ from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
+from ..estimator.guarantees import Exempt
 from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
@@ -212,6 +213,8 @@ class ClassConditional(GenerativeClassifier, Iterative):
     >>> model.predict([[2.0], [4.0]])
     array(['a', 'b'], dtype=object)
     """
+
+    exempt = (Exempt("rounding", "Starts are drawn by the values of rows.", lambda e: e.n_components > 1),)
 
     takes_unlabelled = True
 

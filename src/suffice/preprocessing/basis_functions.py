@@ -22,7 +22,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, POSITIVE, Numbers, StrOptions
 from ..inputs import read_rows
 from ..statistics import Extremes, extremes
@@ -240,6 +240,8 @@ class BasisFunctions(TransformerMixin, Estimator):
     >>> curve.fit([[0.0], [1.0], [2.0], [3.0]], [1.0, 2.0, 5.0, 10.0]).predict([[4.0]]).round(6)
     array([17.])
     """
+
+    exempt = (Exempt("shift", "Functions stay where they are, and powers of rows that moved are others."),)
 
     model_: Annotated[_Basis, "D"]
 

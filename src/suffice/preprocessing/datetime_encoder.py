@@ -10,7 +10,7 @@ from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..inputs import source_of
 from ..inputs.readers import Reader, TimeColumns, Transformed
 from ..inputs.sources import TableSource, as_kind, set_features
@@ -81,6 +81,8 @@ class DatetimeEncoder(TransformerMixin, Estimator):
     >>> encoder.get_feature_names_out()
     array(['x0_month', 'x0_weekday', 'x0_hour'], dtype=object)
     """
+
+    exempt = (Exempt("model", "Nothing is fitted."),)
 
     takes: ClassVar[str] = "times"
 

@@ -16,7 +16,7 @@ from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import OF_PLACES, Guarantee
 from ..statistics import QuantileSketch, quantile_sketch
 from . import compat
 from .columns import ColumnTransform
@@ -128,6 +128,8 @@ class KBinsDiscretizer(ColumnTransform, compat.KBinsDiscretizer):
     >>> bins.transform([[1.2], [3.0]]).ravel()
     array([0., 1.])
     """
+
+    exempt = (OF_PLACES,)
 
     model_: Annotated[Bins, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = compat.KBinsDiscretizer._parameter_constraints

@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
+from inspect import unwrap
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
@@ -27,7 +28,7 @@ from ..core.loop import one_task
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..inputs import open_rows, source_of
 from ..inputs.arrays import ArraySource
 from ..inputs.readers import CategoryColumns, Reader, Transformed
@@ -45,6 +46,8 @@ class Occurrences(Statistics):
 
     @classmethod
     def of(cls, block: Any) -> Occurrences:
+        if not block.weight.all():  # rows of weight zero have no categories
+            block = block[np.flatnonzero(block.weight)]
         columns = [weigh_categories(*column, block.weight[:, None]) for column in columns_of(block.X)]
         holes = np.array([float(hole[0]) for _, _, hole in columns])
         counts = CategoryCounts(tuple(v for v, _, _ in columns), tuple(c for _, c, _ in columns))
@@ -134,8 +137,9 @@ class Encoder(Estimator):
         self.statistics_ = s
 
     def _fit_distinct(self, X: Any) -> None:
-        """scikit-learn's fit, to arrays or to the distinct values."""
-        super(Estimator, self).fit(X)  # scikit-learn's
+        """scikit-learn's fit, to arrays or to the distinct values, without its context, which would end the
+        callbacks."""
+        unwrap(super(Estimator, self).fit)(self, X)
 
     def _check_X(self, X: Any, ensure_all_finite: Any = True) -> Any:
         if isinstance(X, Coded):
@@ -347,6 +351,8 @@ class OneHotEncoder(Encoder, preprocessing.OneHotEncoder):
            [1., 0., 0., 1.]])
     """
 
+    exempt = (Exempt("model", "It is scikit-learn's encoder, fitted to categories and their sums."),)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.OneHotEncoder._parameter_constraints
 
     @with_callbacks
@@ -470,6 +476,8 @@ class OrdinalEncoder(Encoder, preprocessing.OrdinalEncoder):
     >>> np.asarray(encoder.transform(table)).ravel()
     array([ 0.,  2.,  1., nan])
     """
+
+    exempt = (Exempt("model", "It is scikit-learn's encoder, fitted to categories and their sums."),)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.OrdinalEncoder._parameter_constraints
 

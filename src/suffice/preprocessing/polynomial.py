@@ -15,7 +15,7 @@ from ..core.loop import Progress, one_task
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import OF_PLACES, SKETCHES, Exempt, Guarantee
 from ..inputs import open_rows
 from ..statistics import Extremes
 from . import compat
@@ -87,6 +87,8 @@ class PolynomialFeatures(ColumnTransform, preprocessing.PolynomialFeatures):
     >>> PolynomialFeatures(2).fit_transform([[2.0, 3.0]])
     array([[1., 2., 3., 4., 6., 9.]])
     """
+
+    exempt = (Exempt("shift", "Powers of rows that moved are others."),)
 
     model_: Products
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.PolynomialFeatures._parameter_constraints
@@ -192,6 +194,12 @@ class SplineTransformer(ColumnTransform, compat.SplineTransformer):
     >>> splines.transform([[0.5]])
     array([[0.125, 0.75 , 0.125]])
     """
+
+    exempt = (
+        OF_PLACES,
+        Exempt("unobserved", "A feature without values has no knots.", lambda e: e.handle_missing == "zeros"),
+        SKETCHES.only(lambda e: e.knots == "quantile"),
+    )
 
     model_: Annotated[ColumnRanges | ColumnQuantiles, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = compat.SplineTransformer._parameter_constraints

@@ -13,7 +13,7 @@ from ..core.callers import warn
 from ..core.loop import Progress
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import KEEPS_NAN, OF_PLACES, SKETCHES, Guarantee
 from ..inputs import Table
 from ..statistics import QuantileSketch
 from .columns import ColumnQuantiles, QuantileTransform, canonical
@@ -81,6 +81,12 @@ class QuantileTransformer(QuantileTransform, preprocessing.QuantileTransformer):
     >>> QuantileTransformer(n_quantiles=3).fit_transform([[1.0], [10.0], [1000.0]]).ravel()
     array([0. , 0.5, 1. ])
     """
+
+    exempt = (
+        OF_PLACES,
+        KEEPS_NAN,
+        SKETCHES,
+    )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = (
         preprocessing.QuantileTransformer._parameter_constraints

@@ -13,7 +13,7 @@ from sklearn import preprocessing
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import KEEPS_NAN, OF_PLACES, SKETCHES, Guarantee
 from . import compat
 from .columns import (
     ColumnMoments,
@@ -86,6 +86,8 @@ class StandardScaler(ColumnTransform, preprocessing.StandardScaler):
     >>> scaler.transform([[3.0, 5.0]])
     array([[2., 0.]])
     """
+
+    exempt = (KEEPS_NAN,)
 
     model_: Annotated[ColumnMoments, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.StandardScaler._parameter_constraints
@@ -198,6 +200,11 @@ class MinMaxScaler(RangeTransform, preprocessing.MinMaxScaler):
     array([0.  , 0.25, 1.  ])
     """
 
+    exempt = (
+        OF_PLACES,
+        KEEPS_NAN,
+    )
+
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.MinMaxScaler._parameter_constraints
 
     def _guarantee(self) -> Guarantee:
@@ -308,6 +315,11 @@ class MaxAbsScaler(RangeTransform, compat.MaxAbsScaler):
     array([ 0.25, -1.  ,  0.  ])
     """
 
+    exempt = (
+        OF_PLACES,
+        KEEPS_NAN,
+    )
+
     _parameter_constraints: ClassVar[dict[str, Any]] = compat.MaxAbsScaler._parameter_constraints
 
     def _guarantee(self) -> Guarantee:
@@ -408,6 +420,12 @@ class RobustScaler(QuantileTransform, preprocessing.RobustScaler):
     >>> RobustScaler().fit_transform([[1.0], [2.0], [3.0], [4.0], [1000.0]]).ravel()
     array([ -1. ,  -0.5,   0. ,   0.5, 498.5])
     """
+
+    exempt = (
+        OF_PLACES,
+        KEEPS_NAN,
+        SKETCHES,
+    )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.RobustScaler._parameter_constraints
 

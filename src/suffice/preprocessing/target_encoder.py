@@ -11,6 +11,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from functools import reduce
+from inspect import unwrap
 from itertools import count
 from numbers import Integral
 from operator import add
@@ -28,7 +29,7 @@ from ..core.loop import one_task
 from ..core.statistics import Parts, Statistics
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows
-from ..estimator.guarantees import Guarantee
+from ..estimator.guarantees import Exempt, Guarantee
 from ..inputs import Check, in_blocks, open_rows, source_of
 from ..inputs.arrays import ArraySource, ArrowSource
 from ..inputs.checks import weights_of
@@ -238,6 +239,8 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
     array([8.375, 7.125])
     """
 
+    exempt = (Exempt("model", "It is scikit-learn's encoder, fitted to categories and their sums."),)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.TargetEncoder._parameter_constraints
 
     def _guarantee(self) -> Guarantee:
@@ -265,7 +268,7 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
             self._must_have_target(source, y)
             if isinstance(source, ArraySource) and sample_weight is None:
                 self.__dict__.pop("statistics_", None)
-                super(Estimator, self).fit(without_na(X), y)  # scikit-learn's
+                unwrap(super(Estimator, self).fit)(self, without_na(X), y)  # as `_fit_distinct`
             elif isinstance(source, ArraySource):
                 check = Check.of(self)
                 rows = check.array(self, X)
@@ -428,13 +431,12 @@ def _places(categories: np.ndarray, values: np.ndarray) -> np.ndarray:
 
 
 def _labels(block: Any) -> Parts:
-    """Whether targets are numbers that are not whole; else, their distinct values."""
+    """The weight of targets that are not whole numbers, and the distinct values of the others."""
     y = block.y
     if missing(y).any():
         raise ValueError("Input y contains NaN: leave those rows out.")
-    if y.dtype.kind == "f" and (y != np.floor(y)).any():
-        return Parts((np.ones(1), Distinct((np.empty(0, y.dtype),))))
-    return Parts((np.zeros(1), Distinct((distinct(y),))))
+    parts = y != np.floor(y) if y.dtype.kind == "f" else np.zeros(len(y), bool)
+    return Parts((block.weight[parts].sum(keepdims=True), Distinct((distinct(y[~parts]),))))
 
 
 def _by_fold(classes: Sequence[Any] | None, n_folds: int, block: Any) -> Parts:

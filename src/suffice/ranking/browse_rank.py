@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.loop import Progress
+from ..estimator.guarantees import KEEPS_LINKS
 from ..estimator.parameters import Numbers
 from .page_rank import Walks, weights_of
 
@@ -89,6 +90,8 @@ class BrowseRank(Walks):
     >>> browse.scores_.round(3)
     array([0.187, 0.621, 0.192])
     """
+
+    exempt = (KEEPS_LINKS,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Walks._parameter_constraints,

@@ -13,6 +13,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.loop import Progress, Watch
 from ..core.model import Model
+from ..estimator.guarantees import KEEPS_LINKS
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..inputs import in_memory
 from .links import Graph, Links, turned
@@ -110,6 +111,8 @@ class HITS(OfLinks):
     >>> hits.hubs_.round(3), hits.authorities_.round(3)
     (array([0.618, 0.382, 0.   , 0.   ]), array([0.   , 0.   , 0.618, 0.382]))
     """
+
+    exempt = (KEEPS_LINKS,)
 
     model_: Hubs
     _parameter_constraints: ClassVar[dict[str, Any]] = {

@@ -21,6 +21,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.shapes import must_index
 from ..estimator.base import Iterative
+from ..estimator.guarantees import KEEPS_LINKS
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, Numbers, StrOptions
 from ..inputs import in_memory, open_edges
 from .convergence import must_converge
@@ -331,6 +332,8 @@ class PageRank(Walks):
     >>> rank.rank(2)
     array(['c', 'a'], dtype=object)
     """
+
+    exempt = (KEEPS_LINKS,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Walks._parameter_constraints,

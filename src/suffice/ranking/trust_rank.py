@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 import numpy as np
 
 from ..core.loop import Progress, Watch
+from ..estimator.guarantees import KEEPS_LINKS
 from ..estimator.parameters import AT_LEAST_1
 from .links import turned_graph
 from .page_rank import Walks
@@ -88,6 +89,8 @@ class TrustRank(Walks):
     >>> dict(zip(trust.nodes_.tolist(), trust.scores_.round(3).tolist()))
     {'blog': 0.356, 'farm': 0.0, 'news': 0.452, 'shop': 0.192, 'spam': 0.0}
     """
+
+    exempt = (KEEPS_LINKS,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Walks._parameter_constraints,

@@ -15,6 +15,7 @@ from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
+from ..estimator.guarantees import Exempt
 from ..estimator.kernel import KernelEstimator
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier, Regressor
@@ -205,6 +206,8 @@ class KernelMachine(KernelLoss):
     >>> KernelMachine(cosh, C=10.0).fit(X, y).predict([[1.5]]).round(2)
     array([0.99])
     """
+
+    exempt = (Exempt("rounding", "Features are eigenvectors, also of small eigenvalues."),)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelEstimator.kernel_constraints,

@@ -26,6 +26,7 @@ from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier, Regressor
 from ..fitting import SOLVERS, LinearScore, Problem, RidgePenalty, conjugate_solve, newton
@@ -696,6 +697,8 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
     (array([[0.5, 0.5]]), array([-2.]))
     """
 
+    exempt = (Exempt("shift", "The penalty of the intercept is at the origin."),)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "penalty": [StrOptions({"l1", "l2"})],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
@@ -879,6 +882,8 @@ class LinearSVR(Regressor, LinearMachine):
     >>> model.predict([[4.0]]).round(4)
     array([4.])
     """
+
+    exempt = (Exempt("shift", "The penalty of the intercept is at the origin."),)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [NON_NEGATIVE],

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..estimator.guarantees import OF_ROWS
 from ..estimator.parameters import Interval
 from ..fitting.dual import Columns, Dual, Record, minimize_dual
 from .one_class import filled
@@ -132,6 +133,8 @@ class NuSVC(OneVsOne):
     >>> NuSVC(nu=0.5).fit(X, y).predict(X)
     array(['a', 'b', 'b', 'a'], dtype='<U1')
     """
+
+    exempt = (OF_ROWS,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OneVsOne._parameter_constraints,

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..estimator.guarantees import OF_ROWS
 from ..estimator.parameters import POSITIVE, Interval
 from ..fitting.dual import Columns, Record, minimize_dual
 from .base import Result, SupportFit, SupportVectorMachine, Task
@@ -112,6 +113,8 @@ class NuSVR(KernelRegressor):
     >>> model.predict([[1.0]]).round(1), model.epsilon_ < 0.1
     (array([0.8]), True)
     """
+
+    exempt = (OF_ROWS,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SupportVectorMachine._parameter_constraints,

@@ -10,6 +10,7 @@ from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimator.answers import row_wise
+from ..estimator.guarantees import OF_ROWS
 from ..estimator.parameters import Interval
 from ..fitting.dual import Columns, Dual, Record, minimize_dual
 from ..inputs import read_rows
@@ -113,6 +114,8 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     >>> model.predict([[0.0, 0.0], [4.0, 4.0]])
     array([ 1, -1])
     """
+
+    exempt = (OF_ROWS,)
 
     model_: Annotated[SupportVectors, "D"]
     offset_: Annotated[np.ndarray, "(1,)"]

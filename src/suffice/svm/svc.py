@@ -11,6 +11,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.cost import afford
 from ..core.values import Value
+from ..estimator.guarantees import OF_ROWS
 from ..estimator.parameters import INF, NON_NEGATIVE, POSITIVE, StrOptions
 from ..fitting.dual import Columns, Dual, DualSolution, Record, minimize_dual
 from ..fitting.quadratic import minimize_quadratic
@@ -174,6 +175,8 @@ class SVC(OneVsOne):
     >>> model.predict(X)
     array(['a', 'b', 'b', 'a'], dtype='<U1')
     """
+
+    exempt = (OF_ROWS,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **OneVsOne._parameter_constraints,

@@ -9,6 +9,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
+from ..estimator.guarantees import OF_ROWS
 from ..estimator.parameters import NON_NEGATIVE, POSITIVE
 from ..estimator.scores import Regressor
 from ..fitting.dual import Columns, Dual, Record, minimize_dual
@@ -150,6 +151,8 @@ class SVR(KernelRegressor):
     >>> model.predict([[1.0]]).round(1), len(model.support_) < 15
     (array([0.8]), True)
     """
+
+    exempt = (OF_ROWS,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SupportVectorMachine._parameter_constraints,

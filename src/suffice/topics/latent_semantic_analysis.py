@@ -12,6 +12,7 @@ from sklearn.metrics.pairwise import cosine_similarity
 from sklearn.utils.validation import check_is_fitted
 
 from ..decomposition import TruncatedSVD
+from ..estimator.guarantees import OF_LENGTHS
 
 
 class LatentSemanticAnalysis(TruncatedSVD):
@@ -89,6 +90,8 @@ class LatentSemanticAnalysis(TruncatedSVD):
     >>> lsa.similarity([[1, 0, 0, 0, 0, 0]], X).round(2)
     array([[ 0.94,  0.94,  0.23, -0.15]])
     """
+
+    exempt = (OF_LENGTHS,)
 
     @property
     def word_coordinates_(self) -> np.ndarray:

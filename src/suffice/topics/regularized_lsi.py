@@ -22,6 +22,7 @@ from ..core.statistics import Statistics
 from ..decomposition.truncated_svd import powers
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import OF_LENGTHS
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..fitting import em
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
@@ -152,6 +153,8 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
     >>> (lsi.components_ != 0).sum(axis=1)
     array([2, 2])
     """
+
+    exempt = (OF_LENGTHS,)
 
     model_: Annotated[SparseTopics, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {

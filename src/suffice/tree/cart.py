@@ -11,6 +11,7 @@ from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.partitions import Opened, Partitions
+from ..estimator.guarantees import GATHERS_LEAVES
 from ..estimator.parameters import StrOptions, seed_of
 from ..inputs import answers_of
 from .arrays import TreeArrays, importances, paths
@@ -243,6 +244,8 @@ class DecisionTreeClassifier(TreeClassifier, DecisionTree):
     array(['a', 'b'], dtype='<U1')
     """
 
+    exempt = (GATHERS_LEAVES,)
+
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DecisionTree._parameter_constraints,
         "criterion": [StrOptions({"gini", "entropy", "log_loss", "misclassification"})],
@@ -376,6 +379,8 @@ class DecisionTreeRegressor(TreeRegressor, DecisionTree):
     >>> tree.predict([[1.4], [1.6]])
     array([1.5, 6. ])
     """
+
+    exempt = (GATHERS_LEAVES,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **DecisionTree._parameter_constraints,

@@ -18,6 +18,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..estimator.base import Estimator, must_have_rows
+from ..estimator.guarantees import SKETCHES
 from ..estimator.parameters import Interval, StrOptions
 from ..inputs import Check, map_rows, read_rows
 from ..statistics import FeatureBins, afford_classes, class_codes
@@ -424,6 +425,8 @@ class MultiwayTreeClassifier(TreeClassifier, Estimator):
     if sky = rain and ground = wet then in (1 of 1)
     if sky = sunny then out (1 of 2)
     """
+
+    exempt = (SKETCHES,)
 
     model_: Annotated[MultiwayTree, "D"]
 

@@ -16,7 +16,7 @@ from sklearn.feature_extraction.text import HashingVectorizer as _Hasher
 
 from ...estimator.answers import row_wise
 from ...estimator.base import Estimator
-from ...estimator.guarantees import Guarantee
+from ...estimator.guarantees import Exempt, Guarantee
 from ...estimator.parameters import Interval, StrOptions, check_parameters
 from ...inputs import Table
 from .count_vectorizer import CountVectorizer, _texts, must_be_numeric, takes_texts, text_of
@@ -93,6 +93,8 @@ class HashingVectorizer(TransformerMixin, Estimator, auto_wrap_output_keys=None)
     >>> X.shape, float(abs(X).sum())
     ((2, 16), 5.0)
     """
+
+    exempt = (Exempt("model", "Nothing is fitted."),)
 
     takes = "documents"
     _parameter_constraints: ClassVar[dict[str, Any]] = {

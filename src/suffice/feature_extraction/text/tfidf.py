@@ -18,7 +18,7 @@ from ...core.loop import Progress
 from ...core.partitions import Partitions
 from ...estimator.answers import row_wise
 from ...estimator.base import OnePass
-from ...estimator.guarantees import Guarantee
+from ...estimator.guarantees import Exempt, Guarantee
 from ...estimator.parameters import StrOptions
 from ...inputs import read_rows
 from ...topics.term_weighting import DocumentFrequencies, Weights
@@ -98,6 +98,8 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, OnePass, auto_wra
     array([[2.811, 1.   ],
            [0.   , 1.   ]])
     """
+
+    exempt = (Exempt("shift", "It takes rows for counts of words.", lambda e: e.norm is not None),)
 
     model_: Annotated[Weights, "V = D"]
     preserves_dtype = ("transform",)
