@@ -425,7 +425,7 @@ class BaseBagging(Members, OfMembers, Estimator):
             )
             bins, sample = p.bins.chosen(features), rows.map(sampled, draws, m, None, None)
             tree = grow_tree(sample.map(_chosen, features), p.rows, bins, p.target, limits)
-            tree = pruned(tree, base.ccp_alpha) if base.ccp_alpha > 0.0 else tree
+            tree = pruned(tree, base.ccp_alpha)
             member = seeded(clone(self.estimator_), seed)
             member.__dict__.update(p.fitted)
             member.max_features_, member.model_ = limits.max_features, tree.replace(bins=bins.of_categories())

@@ -337,8 +337,7 @@ class CartLearner:
         gain = self.min_impurity_decrease * self.weights.total * target.gain_unit
         limits = replace(limits_of(self.limits, m * loss.n_outputs + k), least_gain=float(gain))
         part = rows.map(as_targets, loss, k, target, sample)
-        tree = grow_tree(part, self.n_rows, self.bins, target, limits)
-        tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha else tree
+        tree = pruned(grow_tree(part, self.n_rows, self.bins, target, limits), self.ccp_alpha)
         value = self._values(rows, loss, Leaves(self.bins, tree, self.weight_unit, sample), k, (g, h))
         return tree.replace(value=self.learning_rate * value[:, None])
 

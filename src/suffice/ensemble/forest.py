@@ -173,7 +173,7 @@ class RandomForest(Members, TreeGrower):
 
     def _shorten(self) -> None:
         first = self.model_.first(self.n_estimators)
-        self.model_ = Forest.of([pruned(t, self.ccp_alpha) for t in first]) if self.ccp_alpha > 0.0 else first
+        self.model_ = Forest.of([pruned(tree, self.ccp_alpha) for tree in first])
         for name in ("oob_score_", "oob_decision_function_", "oob_prediction_"):  # of all trees
             self.__dict__.pop(name, None)
 
@@ -192,8 +192,7 @@ class RandomForest(Members, TreeGrower):
             with np.errstate(over="ignore"):
                 key = int(mixed(np.uint64(p.limits.key) + np.uint64(m)))
             part, limits = rows.map(sampled, draws, m, p.target, factor), replace(p.limits, key=key)
-            tree = grow_tree(part, p.rows, p.bins, p.target, limits)
-            tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0.0 else tree
+            tree = pruned(grow_tree(part, p.rows, p.bins, p.target, limits), self.ccp_alpha)
             return tree.replace(bins=p.bins.of_categories())
 
         return grown(grow, numbers, at_once)

@@ -296,8 +296,7 @@ class TreeLearner:
         else:
             limits = replace(self.limits, key=key_of(Purpose.TREES, int(self.keys[m])))
             part = rows.map(_to_grow, self.target)
-            tree = grow_tree(part, self.n_rows, self.bins, self.target, limits)
-            tree = pruned(tree, self.ccp_alpha) if self.ccp_alpha else tree
+            tree = pruned(grow_tree(part, self.n_rows, self.bins, self.target, limits), self.ccp_alpha)
             shape = len(tree.feature), self.target.n_outputs
             sums = rows.fold(AnswerSums.of, self.answers, tree, *shape).weight
         return tree.replace(bins=tree.bins.of_categories()), sums

@@ -38,13 +38,10 @@ class DecisionTree(TreeGrower):
 
     def _solve(self, data: Any) -> Trees:
         p, _, tree = self._grown(data)
-        return Trees(self._shortened(tree.replace(bins=tree.bins.of_categories())), **p.fitted)
+        return Trees(pruned(tree.replace(bins=tree.bins.of_categories()), self.ccp_alpha), **p.fitted)
 
     def _shorten(self) -> None:
-        self.model_ = self._shortened(self.model_)
-
-    def _shortened(self, tree: Tree) -> Tree:
-        return pruned(tree, self.ccp_alpha) if self.ccp_alpha > 0.0 else tree
+        self.model_ = pruned(self.model_, self.ccp_alpha)
 
     def _grown(self, data: Opened) -> tuple[Prepared, Partitions, Tree]:
         """The bins and limits of the growth, the binned rows, and the tree."""

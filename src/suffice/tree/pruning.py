@@ -69,7 +69,12 @@ def pruning_path(tree: Tree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def pruned(tree: Tree, ccp_alpha: float) -> Tree:
-    """The smallest tree with the least impurity plus `ccp_alpha` times the number of leaves."""
+    """The smallest tree with the least impurity plus `ccp_alpha` times the number of leaves.
+
+    As in scikit-learn, a tree is not pruned with `ccp_alpha` = 0, though some splits may gain nothing.
+    """
+    if ccp_alpha <= 0.0:
+        return tree
     alphas, _, nodes = pruning_path(tree)
     to_leaf = np.zeros(len(tree.feature), bool)
     to_leaf[nodes[1:][alphas[1:] <= ccp_alpha]] = True
