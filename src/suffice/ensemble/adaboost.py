@@ -30,7 +30,7 @@ from ..losses import softmax
 from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
 from ..statistics.bins import grid
 from ..tree.arrays import importances
-from ..tree.base import Passed, feature_names
+from ..tree.base import Passed
 from ..tree.cart import DecisionTreeClassifier
 from ..tree.forest import Forest
 from ..tree.targets import WEIGHT_BITS, check_total_weight
@@ -360,7 +360,7 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
 
         def step(state: Progress) -> Progress:
             rounds: Rounds = state.model
-            member, sums = learner.fit(rows.at(len(rounds.members), rounds), state.n_iter)
+            member, sums = learner.member(data, rows.at(len(rounds.members), rounds), state.n_iter)
             winner = member.value.argmax(axis=1) if trees else np.arange(len(self.classes_))
             boost = self._boost(winner, sums, total)
             if self.algorithm == "SAMME" and boost.error >= 1.0 - 1.0 / max(len(self.classes_), 2) - ROUNDING:
@@ -404,9 +404,7 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
         """What fits other classifiers, and the total weight of the rows."""
         total = self._set_classes(data.fold(class_counts))
         unit = grid(total, WEIGHT_BITS)
-        names, seeds, types = feature_names(self), self._seeds(), data.categorical
-        base = self.estimator_
-        return ClassifierLearner(base, self.classes_, names, unit, seeds, types, data.container), total
+        return ClassifierLearner(self.estimator_, self.classes_, unit, self._seeds()), total
 
     def _set_classes(self, s: CategoryCounts) -> float:
         """The total weight of the rows."""

@@ -38,7 +38,7 @@ from ..estimator.parameters import (
 )
 from ..estimator.scores import Classifier, Regressor
 from ..fitting.shared import fits_on
-from ..inputs import Check, answers_of, in_memory
+from ..inputs import Check, answers_of, in_memory, source_of
 from ..inputs.sources import set_features
 from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
 from ..statistics.histograms import Binned
@@ -52,7 +52,7 @@ from .forest import gathered_if_few, grown, sampled
 from .weak_learners import (
     Members,
     OfMembers,
-    fit_in_memory,
+    fitted_member,
     packed,
     seeded,
     unpacked,
@@ -289,6 +289,10 @@ class BaseBagging(Members, OfMembers, Estimator):
             return replace(own, exact="order")
         return own
 
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Passed:
+        opened = super()._opened(X, y, sample_weight, reset)
+        return replace(opened, flat_target=self._labels or source_of(X).flat_target(y))
+
     def _solve(self, data: Any) -> Bag:
         self.estimator_ = clone(self._base())
         start = data.fold(BagStart.of, self._labels)
@@ -395,15 +399,13 @@ class BaseBagging(Members, OfMembers, Estimator):
 
     def _fitted_member(self, opened: Passed, draws: Draws, rows: Any, m: int) -> Any:
         features, seed = self._drawn_features(draws.seed, m)
-        member = seeded(clone(self.estimator_), seed)
-        part = rows.map(drawn, draws, m, features, self._by_weight)
-        if reads_partitions(member):
-            by_type = None if opened.categorical is None else opened.categorical[features]
-            flat = self._labels or opened.flat_target
-            member.fit(Passed(part, self._named(features), Check.of(member), flat, by_type))
-        else:
-            fit_in_memory(member, part.block(0), opened.container, self._by_weight)
-        return packed(member)
+        part = replace(
+            opened,
+            data=rows.map(drawn, draws, m, features, self._by_weight),
+            features=self._named(features),
+            categorical=None if opened.categorical is None else opened.categorical[features],
+        )
+        return fitted_member(self.estimator_, seed, part, self._by_weight)
 
     def _grown(
         self, opened: Passed, data: Partitions, draws: Draws, numbers: tuple[int, ...]
@@ -411,8 +413,7 @@ class BaseBagging(Members, OfMembers, Estimator):
         """Trees share the bins of the features, and the codes of the rows."""
         base = clone(self.estimator_)
         base._draws = MOST + 1.0
-        passed = Passed(data, feature_names(self), Check.of(base), categorical=opened.categorical)
-        p = base._prepared(base._opened(passed, None, None))
+        p = base._prepared(base._opened(replace(opened, data=data), None, None))
         rows, draws, at_once = gathered_if_few(p, p.data.map(binned, p.bins, p.target).persisted(), draws)
 
         def grow(m: int) -> Any:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar
@@ -25,23 +25,21 @@ from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
-from ..estimator.base import must_have_rows, reads_partitions
+from ..estimator.base import must_have_rows
 from ..estimator.guarantees import GATHERS_LEAVES
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, Regressor
 from ..fitting.resident import Resident
-from ..inputs import Check, answers_of, in_memory, read_rows
+from ..inputs import answers_of, read_rows
 from ..statistics import class_codes, class_counts, margin_loss, quantile_sketch
-from ..tree.base import Passed, feature_names
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.model import Tree
 from .weak_learners import (
     PERSIST_ROUNDS,
     Boosting,
     OfMembers,
-    fit_in_memory,
-    packed,
-    seeded,
+    fitted_member,
+    rows_for,
     unpacked,
 )
 
@@ -322,9 +320,7 @@ class ForwardStagewise(OfMembers, Boosting):
     def _solve(self, data: Any) -> Progress:
         loss, self.estimator_ = LOSSES[self.loss], clone(self._base())
         classes = self._classes(data)
-        rows = data.map(_start, classes)
-        local, types = reads_partitions(self.estimator_), data.categorical
-        rows = rows.persisted() if local else in_memory(rows.gather("use an estimator of suffice."))
+        rows = rows_for(self.estimator_, data.map(_start, classes))
         total, weight = rows.fold(_loss, loss)
         must_have_rows(weight)
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_estimators)
@@ -338,13 +334,9 @@ class ForwardStagewise(OfMembers, Boosting):
             model = state.model
             here = staged.at(len(model.terms), model)
             scale = weight / (state.trace[-1] * weight if state.trace else total) if loss.labels else 1.0
-            learner = seeded(clone(self.estimator_), int(seeds[state.n_iter]))
-            part = here.map(_working, loss, scale, classes)
-            if local:
-                learner.fit(Passed(part, feature_names(self), Check.of(learner), categorical=types))
-            else:
-                fit_in_memory(learner, part.gather("use an estimator of suffice."), data.container)
-            term = Term(packed(learner), classes if loss.labels else None)
+            part = replace(data, data=here.map(_working, loss, scale, classes))
+            member = fitted_member(self.estimator_, int(seeds[state.n_iter]), part)
+            term = Term(member, classes if loss.labels else None)
             beta = loss.coefficient(here, term) * self.learning_rate
             model = Stagewise((*model.terms, term), (*model.coefficient, beta))
             now = staged.at(len(model.terms), model).fold(_loss, loss)

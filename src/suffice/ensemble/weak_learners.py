@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from functools import cached_property
 from itertools import pairwise
 from typing import Annotated, Any, ClassVar
@@ -29,7 +29,7 @@ from ..core.threads import in_order, n_threads
 from ..estimator.answers import nameless
 from ..estimator.base import Iterative, reads_partitions
 from ..estimator.storing import Storable, StoredEstimator
-from ..inputs import Check, in_memory
+from ..inputs import in_memory
 from ..loops.trees import GINI, NONE_MISSING
 from ..statistics import class_codes
 from ..statistics.bins import FeatureBins
@@ -152,10 +152,25 @@ def unpacked(member: Any) -> Any:
     return member.estimator_of() if isinstance(member, StoredEstimator) else member
 
 
-def fit_in_memory(estimator: Any, rows: Rows, container: Any, weighted: bool = True) -> None:
-    """Fit an estimator of another library to rows in memory."""
-    X = container(rows.X) if sp.issparse(rows.X) else rows.X
-    estimator.fit(X, rows.y, **({"sample_weight": rows.weight} if weighted else {}))
+def rows_for(base: Any, rows: Partitions) -> Partitions:
+    """The rows for many fits of an estimator. For one of another library, they are gathered."""
+    if reads_partitions(base):
+        return rows.persisted()
+    log.info("The rows are gathered for %s.", type(base).__name__)
+    return in_memory(rows.gather("use an estimator of suffice."))
+
+
+def fitted_member(base: Any, seed: int, rows: Passed, weighted: bool = True) -> Any:
+    """A clone of an estimator that is fitted to rows, as it is stored. For one of another library, the rows
+    are gathered."""
+    member = seeded(clone(base), seed)
+    if reads_partitions(member):
+        member.fit(rows)
+    else:
+        block = rows.gather(None)
+        X = rows.container(block.X) if sp.issparse(block.X) else block.X
+        member.fit(X, block.y, **({"sample_weight": block.weight} if weighted else {}))
+    return packed(member)
 
 
 class OfMembers:
@@ -170,7 +185,7 @@ class OfMembers:
 
     def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Passed:
         data = super()._opened(X, y, sample_weight, reset)  # type: ignore[misc]
-        return Passed.of(self, self._base(), data, X, y)
+        return Passed.of(self, self._base(), data, X)
 
 
 class Members:
@@ -289,7 +304,7 @@ class TreeLearner:
         self.has_missing = (block.codes == self.bins.n_bins[:, None]).any(axis=1)
         return in_memory(block)
 
-    def fit(self, rows: Partitions, m: int) -> tuple[Tree, np.ndarray]:
+    def member(self, opened: Passed, rows: Partitions, m: int) -> tuple[Tree, np.ndarray]:
         """The tree of round m, and the weights of the classes in its nodes."""
         if self.is_stump:
             tree, sums = self._stump(rows)
@@ -419,37 +434,23 @@ class ClassifierLearner:
 
     estimator: Any
     classes: np.ndarray
-    features: tuple[str, ...] | int
     unit: float
     seeds: np.ndarray
-    categorical: np.ndarray | None = None  # which features hold categories by their type
-    container: Any = sp.csr_array  # of sparse rows, if they are gathered
-    total: int = field(default=0)
+    total: int = 0
 
     @property
     def answers(self) -> ClassAnswers:
         return ClassAnswers(self.classes)
 
     def opened(self, data: Partitions) -> Partitions:
-        rows = data.map(starting, None, self.classes, self.unit)
-        if reads_partitions(self.estimator):
-            log.info("AdaBoost: %s is fitted where the rows are.", type(self.estimator).__name__)
-            rows = rows.persisted()
-        else:
-            log.info("AdaBoost: the rows are gathered for %s.", type(self.estimator).__name__)
-            rows = in_memory(rows.gather("use an estimator of suffice."))
+        rows = rows_for(self.estimator, data.map(starting, None, self.classes, self.unit))
         self.total = int(rows.fold(_total)[0])
         return rows
 
-    def fit(self, rows: Partitions, m: int) -> tuple[Any, np.ndarray]:
+    def member(self, opened: Passed, rows: Partitions, m: int) -> tuple[Any, np.ndarray]:
         """The classifier of round m, and the weight of each class for each class that it predicts."""
-        model = seeded(clone(self.estimator), int(self.seeds[m]))
-        part = rows.map(_as_rows, self.classes, self.total)
-        if reads_partitions(model):
-            model.fit(Passed(part, self.features, Check.of(model), categorical=self.categorical))
-        else:
-            fit_in_memory(model, part.block(0), self.container)  # type: ignore[attr-defined]
-        member, K = packed(model), len(self.classes)
+        part = replace(opened, data=rows.map(_as_rows, self.classes, self.total))
+        member, K = fitted_member(self.estimator, int(self.seeds[m]), part), len(self.classes)
         return member, rows.fold(AnswerSums.of, self.answers, member, K, K).weight
 
 

@@ -286,31 +286,25 @@ def feature_names(estimator: Any) -> tuple[str, ...] | int:
     return estimator.n_features_in_ if names is None else tuple(names)
 
 
+@dataclass(frozen=True, eq=False)
 class Passed(Opened):
     """Partitions that passed the checks of an estimator, to be passed to its `fit`."""
 
-    def __init__(
-        self,
-        data: Partitions,
-        features: tuple[str, ...] | int,
-        check: Check,
-        flat_target: bool = True,
-        categorical: np.ndarray | None = None,
-        container: Any = sp.csr_array,
-    ) -> None:
-        self.data, self.features, self.check, self.flat_target = data, features, check, flat_target
-        self.categorical = categorical
-        self.container = container  # of sparse rows, for an estimator of another library
+    data: Partitions
+    features: tuple[str, ...] | int
+    check: Check
+    flat_target: bool = True
+    categorical: np.ndarray | None = None
+    container: Any = sp.csr_array  # of sparse rows, for an estimator of another library
 
     @classmethod
-    def of(cls, model: Any, base: Any, data: Partitions, X: Any, y: Any = None) -> Passed:
+    def of(cls, model: Any, base: Any, data: Partitions, X: Any) -> Passed:
         """The partitions of X that a model opened, to be passed to the `fit` of a base estimator."""
-        source = source_of(X)
-        categorical = categorical_by_type(base, X)
         container = sp.csr_matrix if isinstance(X, sp.spmatrix) else sp.csr_array
         if sp.issparse(X) and X.format in ("csr", "csc"):
             container = type(X)
-        return cls(data, feature_names(model), Check.of(base), source.flat_target(y), categorical, container)
+        categorical = categorical_by_type(base, X)
+        return cls(data, feature_names(model), Check.of(base), True, categorical, container)
 
     @property
     def in_memory(self) -> bool:
