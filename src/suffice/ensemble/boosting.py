@@ -529,9 +529,11 @@ class TreeBoosting(TreeGrower):
             rows = in_blocks(block)
         others = None
         if held_out is not None:
-            others = self._opened(*held_out, reset=False).map(replace(binned, bins=None)).map(all_held)
-            others = (others if first is not None else others.map(with_score, baseline)).persisted()
-            others = Resident(others, partial(_after, after_trees, bins), PERSIST_ROUNDS * loss.n_outputs)
+            held_rows = self._opened(*held_out, reset=False).map(replace(binned, bins=None)).map(all_held)
+            held_rows = held_rows if first is not None else held_rows.map(with_score, baseline)
+            others = Resident(
+                held_rows.persisted(), partial(_after, after_trees, bins), PERSIST_ROUNDS * loss.n_outputs
+            )
         draws = None
         if self.subsample < 1.0:
             draws = Draws.of(rows, key, int(start.rows), self.subsample, False)
