@@ -124,7 +124,7 @@ class Sampler:
     >>> start = [(0.0, -np.inf), (9.0, -np.inf)]
     >>> found = Sampler(advance, 1000, burn_in=200).sample(start, data)
     >>> bool(found.r_hat < 1.1), len(found.draws), float(np.mean(found.draws).round(1))
-    (True, 1600, 3.0)
+    (True, 1600, 3.1)
     """
 
     advance: Callable[[tuple[Chain, ...], Any], Iterable[Draw]]
