@@ -225,7 +225,9 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _guarantee(self) -> Guarantee:
         return Guarantee(gathers=True)
 
-    def fit(self, X: Any, y: Any = None, W: Any = None, V: Any = None, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, W: Any = None, V: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit to rows in memory.
 
         Parameters

@@ -573,7 +573,9 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         self.shuffle = shuffle
         self.checkpoint = checkpoint
 
-    def fit(self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit to rows.
 
         Parameters
