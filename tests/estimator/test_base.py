@@ -16,7 +16,7 @@ from suffice.estimator import base
 from suffice.linear_model import HuberRegressor, LinearRegression, Perceptron, RidgeCV
 from suffice.preprocessing import StandardScaler
 
-from ..laws.registry import VARIANTS, each_variant, fit, has_options
+from ..laws.registry import ESTIMATORS, VARIANTS, each_variant, fit, has_options
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(60, 3))
@@ -113,6 +113,11 @@ def test_attributes_of_other_rows_go():
     table = pyarrow.table({"a": X[:, 0], "b": X[:, 1], "y": X[:, 0] + X[:, 1]})
     model.fit(suffice.rows(table, target="y"))
     assert not hasattr(model, "outliers_") and model.n_features_in_ == 2
+
+
+@pytest.mark.parametrize("cls", ESTIMATORS, ids=lambda cls: cls.__name__)
+def test_an_estimator_that_is_not_fitted_has_parameters_alone(cls):
+    assert vars(cls()).keys() == cls().get_params(deep=False).keys()
 
 
 @pytest.mark.parametrize("model", [LinearRegression(), IncrementalPCA(2), StandardScaler()], ids=repr)

@@ -121,7 +121,7 @@ class Additive(Model):
         chosen = self.choices > 0
         begun = self.covariance is not None
         alpha = problem.choose(self.criterion, self.alpha if begun else None) if chosen else self.alpha
-        fit = problem.fit(alpha)
+        fit = problem.solve(alpha)
         coef = fit.coef if self.solver == "penalized" else self._backfitted(problem, alpha)
         center = m.mean[:p] if s is m else s.total / s.weight
         scale = problem.scale(fit)

@@ -132,7 +132,7 @@ class ProjectionPursuit(Model):
         alpha = np.append(self.alpha, 0.0)
         if self.choices and M:
             alpha = problem.choose("reml")
-        solution = problem.fit(alpha).coef if M else np.zeros(0)
+        solution = problem.solve(alpha).coef if M else np.zeros(0)
         turn = solution[at:].reshape(M, R).dot(self.space)
         w = self.w + turn - (turn * self.w).sum(axis=1, keepdims=True) * self.w
         size_of = np.linalg.norm(w, axis=1, keepdims=True)
@@ -328,7 +328,7 @@ class _ProjectionPursuit(Iterative):
             problem = Smoothing(A, m.scatter[:p, p], square, float(m.weight), *columns, known)
             # With one penalty for all that are tried; it is chosen when the term is there.
             strength = np.exp(problem.balance - 8.0) if self.alpha is None else np.array([self.alpha / unit])
-            fit = problem.fit(strength)
+            fit = problem.solve(strength)
             bends = fit.coef[model.basis.penalized]
             candidates.append(
                 (fit.squares + float(strength[0]) * bends.dot(bends), fit, float(strength[0]), m)

@@ -119,7 +119,7 @@ class Spline(Model):
             alpha = problem.with_freedom(self.freedom)
         else:
             alpha = problem.choose("gcv")
-        fit = problem.fit(alpha)
+        fit = problem.solve(alpha)
         return self.replace(
             curve=self.basis.combined(fit.coef, s.mean[p] - s.mean[:p].dot(fit.coef)),
             alpha=float(alpha[0] * cube(scale)),

@@ -15,7 +15,6 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, Transfor
 from sklearn.utils import check_random_state
 
 from ..core.blocks import Rows
-from ..core.callbacks import with_callbacks
 from ..core.cost import afford
 from ..core.loop import Progress, Watch, one_task
 from ..core.model import Predictor
@@ -226,8 +225,9 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
     def _guarantee(self) -> Guarantee:
         return Guarantee(gathers=True)
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, W: Any = None, V: Any = None, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, W: Any = None, V: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit to rows in memory.
 
         Parameters
@@ -247,15 +247,21 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         -------
         self
         """
+        return self._fit_to(X, None, sample_weight, W=W, V=V)
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+        """The rows and their weights, in one block."""
         source = source_of(X)
         if not source.in_memory:
             raise source.elsewhere(self)
         # A copy, since the model keeps the rows.
         X = open_rows(self, source).gather("use NMF, which sums over the rows where they are.").X.copy()
+        weight = weights_of("BilinearNMF", 1.0 if sample_weight is None else sample_weight, X.shape[0])
+        return Rows(X, None, weight)
+
+    def _solve(self, data: Any, W: Any = None, V: Any = None) -> Progress:
+        X, weight = data.X, data.weight
         N, C = X.shape[0], self.n_components
-        weight = weights_of("BilinearNMF", 1.0 if sample_weight is None else sample_weight, N)
-        assert weight is not None
-        data = in_blocks(Rows(X, None, weight))
         check_weighted(X, weight, "X", "BilinearNMF")
         keep = weight > 0
         if not keep.any():
@@ -276,15 +282,17 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         ]
         self._rows = (X.data, X.indices, X.indptr, X.shape) if sp.issparse(X) else X
         self._found = kernel, root, keep, unit
-        result = self._best(data, starts, kernel)
+        result = self._best(in_blocks(data), starts, kernel)
         trace, s = tuple(loss * unit * unit for loss in result.trace), result.statistics.in_unit(unit)
-        self._publish(result.replace(trace=trace, statistics=s))
+        return result.replace(trace=trace, statistics=s)
+
+    def _finish(self, progress: Progress, data: Any) -> None:
         del self._found
-        if not keep.all():
-            self.embedding_[~keep] = self.transform(X[~keep])
+        rest = data.weight == 0
+        if rest.any():
+            self.embedding_[rest] = self.transform(data.X[rest])
         self.labels_ = self.embedding_.argmax(axis=1)
-        self.reconstruction_err_ = float(np.sqrt(2.0 * max(self.statistics_.loss, 0.0)))
-        return self
+        self.reconstruction_err_ = float(np.sqrt(2.0 * max(progress.statistics.loss, 0.0)))
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         kernel, root, keep, unit = self._found

@@ -145,30 +145,6 @@ class IncrementalPCA(PCA):
             )
         return int(requested)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows, in one pass over the data.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        before = self.__dict__.pop("statistics_", None)  # the number of components is that of a first batch
-        try:
-            return super().fit(X, y, sample_weight)
-        except BaseException:
-            if before is not None:
-                self.statistics_ = before
-            raise
-
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model, s = progress.model, progress.statistics
         fitted = super()._fitted(progress)

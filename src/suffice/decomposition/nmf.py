@@ -19,7 +19,6 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import dense, entries_of, power_of_two, rows_beside
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
@@ -406,6 +405,7 @@ class Alternation(Progress):
     """State of the alternating updates of W and H."""
 
     first: float = 0.0  # the projected gradient of the first iteration; with 'mu' the initial loss
+    reconstruction_err_: float | None = None
 
 
 LOSSES: dict[float, Callable[..., _Factors]] = {
@@ -573,8 +573,9 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         self.shuffle = shuffle
         self.checkpoint = checkpoint
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None) -> Self:
+    def fit(  # type: ignore[override]
+        self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None
+    ) -> Self:
         """Fit to rows.
 
         Parameters
@@ -594,22 +595,42 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         -------
         self
         """
-        beta = self._beta()
         for factor, name in ((W, "W"), (H, "H")):
             kind = getattr(factor, "dtype", None)
             differs = kind in (np.float32, np.float64) and (kind == np.float32) != is_float32(X)
             if self.init == "custom" and differs and source_of(X).in_memory:
                 raise TypeError(f"{name} should have the same dtype as X. Got {name}.dtype = {kind}.")
-        K = self._count(W, H, X)
-        data = open_rows(
+        if (
+            sample_weight is not None
+            and np.ndim(sample_weight)
+            and np.shape(W)[:1] == np.shape(sample_weight)
+        ):
+            W = np.asarray(W)[np.asarray(sample_weight) > 0]
+        return self._fit_to(X, H, sample_weight, W=W, H=H)
+
+    def _check_options(self) -> None:
+        self._beta()
+        if self.solver == "mu" and self.init == "nndsvd":
+            warn(
+                "The multiplicative update ('mu') solver cannot update the zeros of init='nndsvd': use "
+                "'nndsvda'.",
+                UserWarning,
+            )
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+        """The rows; `y` is the initial H, or None."""
+        K = self._count(y)
+        return open_rows(
             self,
             X,
             None,
             sample_weight,
             block_rows=lambda block: rows_beside(block, 8.0 * K * block.X.shape[1]),
         )
-        D = self.n_features_in_
-        K = K or D
+
+    def _solve(self, data: Partitions, W: Any = None, H: Any = None) -> Progress:
+        beta, D = self._beta(), self.n_features_in_
+        K = self._count(H) or D
         look = data.fold(FirstLook.of)
         must_have_rows(look.weight)
         if beta <= 0 and data.fold(_zeros)[0]:
@@ -622,14 +643,13 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         data = data.map(numbered, look.number, np.cumsum(look.rows) - look.rows)
         random = check_random_state(self.random_state)
         seed = int(random.randint(np.iinfo(np.int32).max)) if self.shuffle else 0
-        W, H = self._start(data, look, K, mean, W, H, sample_weight, random)
+        W, H = self._start(data, look, K, mean, W, H, random)
         start = LOSSES.get(beta, partial(BetaFactors, beta=beta))(
             W, H, RULES[self.solver](), *self._penalties(look.weight), np.arange(K), max(1e-16 * mean, TINY)
         )
-        self._publish(self._alternate(data, start, seed))
-        error = data.fold(type(self.model_).loss, self.model_).loss
-        self.reconstruction_err_ = float(np.sqrt(2.0 * max(error, 0.0)))
-        return self
+        progress = self._alternate(data, start, seed)
+        error = data.fold(type(start).loss, progress.model).loss
+        return progress.replace(reconstruction_err_=float(np.sqrt(2.0 * max(error, 0.0))))
 
     def _alternate(self, data: Partitions, start: Any, seed: int) -> Progress:
         K = len(start.H)
@@ -676,16 +696,10 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
                 f"Invalid beta_loss parameter: solver {self.solver!r} does not handle beta_loss = "
                 f"{self.beta_loss!r}: use solver='mu'."
             )
-        if self.solver == "mu" and self.init == "nndsvd":
-            warn(
-                "The multiplicative update ('mu') solver cannot update the zeros of init='nndsvd': use "
-                "'nndsvda'.",
-                UserWarning,
-            )
         return beta
 
-    def _count(self, W: Any, H: Any, X: Any) -> int:
-        """The number of components; zero stands for that of the features."""
+    def _count(self, H: Any) -> int:
+        """The number of components, with this initial H or None; zero stands for that of the features."""
         if self.n_components not in ("auto", None):
             return int(self.n_components)
         if self.init == "custom" and H is not None:
@@ -705,15 +719,12 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         mean: float,
         W: Any,
         H: Any,
-        sample_weight: Any,
         random: np.random.RandomState,
     ) -> tuple[np.ndarray, np.ndarray]:
         N, D = int(look.rows.sum()), self.n_features_in_
         if self.init == "custom":
             if W is None or H is None:
                 raise ValueError("init='custom' requires initial factors: call fit(X, W=..., H=...).")
-            if sample_weight is not None and np.ndim(sample_weight) and len(W) == len(sample_weight):
-                W = np.asarray(W)[np.asarray(sample_weight) > 0]
             return checked_factor(W, (N, K), "W"), checked_factor(H, (K, D), "H")
         if W is not None or H is not None:
             raise ValueError(f"W and H are used only with init='custom', but init={self.init!r}.")

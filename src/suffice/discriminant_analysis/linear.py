@@ -116,7 +116,7 @@ class Discriminant(GenerativeClassifier):
             raise ValueError("The number of classes has to be greater than one; got 1 class.")
         return super()._estimated(start, s)
 
-    def _class_covariances(self, progress: Progress) -> np.ndarray:
+    def _class_covariances(self, progress: DiscriminantFit) -> np.ndarray:
         """Maximum likelihood covariances, with shrinkage, (K, D, D)."""
         s, shrinkage = progress.statistics, self.shrinkage
         if self.covariance_estimator is not None:
@@ -322,7 +322,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
     intercept_: Annotated[np.ndarray, "(K,) or (1,)"]
     _max_components: int
 
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
+    def _fitted(self, progress: DiscriminantFit) -> dict[str, Any]:  # type: ignore[override]
         model, s = progress.model, progress.statistics
         K, D = s.component.mean.shape
         most = min(K - 1, D)
@@ -342,17 +342,17 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
             fitted["intercept_"] = np.diff(fitted["intercept_"])
         return {**fitted, "_max_components": count}
 
-    def _within(self, prior: np.ndarray, progress: Progress) -> np.ndarray:
+    def _within(self, prior: np.ndarray, progress: DiscriminantFit) -> np.ndarray:
         moments = progress.statistics.component
         if moments.pooled:
             return _shrunk(moments.variance, self.shrinkage or 0.0)
         return np.tensordot(prior, self._class_covariances(progress), axes=1)
 
-    def _lsqr(self, prior: np.ndarray, progress: Progress) -> dict[str, Any]:
+    def _lsqr(self, prior: np.ndarray, progress: DiscriminantFit) -> dict[str, Any]:
         within, means = self._within(prior, progress), progress.statistics.component.mean
         return {"covariance_": within} | _scores(prior, means, lambda Y: lstsq(within, Y.T)[0].T)
 
-    def _eigen(self, prior: np.ndarray, progress: Progress) -> dict[str, Any]:
+    def _eigen(self, prior: np.ndarray, progress: DiscriminantFit) -> dict[str, Any]:
         within, s = self._within(prior, progress), progress.statistics
         means, share = s.component.mean, s.weight / s.weight.sum()
         delta = means - share @ means
@@ -374,7 +374,7 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         }
         return fitted | _scores(prior, means, lambda Y: Y @ vectors @ vectors.T)
 
-    def _svd(self, prior: np.ndarray, progress: Progress) -> dict[str, Any]:
+    def _svd(self, prior: np.ndarray, progress: DiscriminantFit) -> dict[str, Any]:
         s = progress.statistics
         C, means, share = s.component.variance, s.component.mean, s.weight / s.weight.sum()
         C = C if s.component.pooled else np.tensordot(share, C, axes=1)

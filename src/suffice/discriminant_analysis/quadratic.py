@@ -10,12 +10,11 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
-from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
 from ..families import FullGaussian
 from ..fitting.linear_algebra import signs
-from .linear import Discriminant
+from .linear import Discriminant, DiscriminantFit
 
 
 class QuadraticDiscriminantAnalysis(Discriminant):
@@ -124,7 +123,7 @@ class QuadraticDiscriminantAnalysis(Discriminant):
     scalings_: Annotated[list[np.ndarray], "K of (R_k,)"]
     rotations_: Annotated[list[np.ndarray], "K of (D, R_k)"]
 
-    def _fitted(self, progress: Progress) -> dict[str, Any]:
+    def _fitted(self, progress: DiscriminantFit) -> dict[str, Any]:  # type: ignore[override]
         model, s = progress.model, progress.statistics
         covariances = self._class_covariances(progress)
         scalings, rotations = [], []

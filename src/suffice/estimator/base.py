@@ -206,9 +206,8 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
 
         Fields of the progress with names that end in an underscore, except None, are attributes, too.
         """
-        fitted = {"model_": progress.model}
-        if progress.statistics is not None:
-            fitted["statistics_"] = progress.statistics
+        parts = {"model_": progress.model, "statistics_": progress.statistics}
+        fitted = {name: part for name, part in parts.items() if part is not None}
         if progress.stopped_because:  # of a loop
             course = np.array(progress.trace), progress.n_iter, progress.converged, progress.stopped_because
             fitted |= dict(zip(COURSE, course, strict=True))

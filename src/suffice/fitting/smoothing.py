@@ -98,7 +98,7 @@ class Smoothing:
         most = 1e15 * max(np.diag(self.A).max(initial=0.0), 1e-100)
         return np.where(self.penalized, np.minimum(alpha, most)[self.feature], 0.0)
 
-    def fit(self, alpha: np.ndarray) -> Fit:
+    def solve(self, alpha: np.ndarray) -> Fit:
         """The solution with these penalties of all features."""
         M = self.A + np.diag(self.penalty(alpha) + self.held)
         inverse, log_determinant, coef = inverse_of(M, self.b)
@@ -238,7 +238,7 @@ class Smoothing:
         return np.full(self.feature.max() + 1, result)
 
     def _freedom(self, log_alpha: float) -> float:
-        return 1.0 + float(self.fit(np.full(self.feature.max() + 1, np.exp(log_alpha))).freedom.sum())
+        return 1.0 + float(self.solve(np.full(self.feature.max() + 1, np.exp(log_alpha))).freedom.sum())
 
 
 def with_freedom(count: Callable[[float], float], freedom: float, low: float, high: float) -> float:

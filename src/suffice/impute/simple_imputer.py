@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
 import scipy.sparse as sp
@@ -14,8 +14,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
 from ..core.blocks import Rows, missing
-from ..core.callbacks import with_callbacks
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics
@@ -103,6 +102,22 @@ class Filling(Model):
 
 # What scikit-learn raises for NaN and NA, unless `missing_values` is NaN or NA.
 UNMARKED = re.compile("contains NaN|value of NA is ambiguous")
+
+
+class Input(NamedTuple):
+    """The rows of a fit, and what they were before they became partitions."""
+
+    rows: Partitions
+    in_arrays: bool
+    sparse: bool
+    nulls: bool  # whether None, NaN and NA are missing
+
+
+@dataclass(frozen=True, eq=False)
+class Filled(Progress):
+    """The filling. Its `statistics` are the values that are filled in, as scikit-learn names them."""
+
+    n_missing_: Any = None
 
 
 def is_missing(values: np.ndarray, marker: Any) -> np.ndarray:
@@ -206,47 +221,38 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
 
     _fill_dtype = _fit_dtype
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Find the value of each feature, in one pass over the data.
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+        in_arrays = isinstance(source_of(X), ArraySource)
+        if callable(self.strategy) and not in_arrays:
+            raise TypeError(
+                "A callable strategy takes all observed values of a feature, and these rows are not arrays: "
+                "use strategy='mean', 'median', 'most_frequent' or 'constant'."
+            )
+        if callable(self.strategy):
+            return X
+        if not in_arrays:
+            return Input(open_rows(self, X), in_arrays, sparse=False, nulls=True)
+        return Input(*self._arrays(X, sample_weight), self._is_table_of_nulls(X))
 
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+    def _solve(self, data: Any, classes: Any = None) -> Progress:
+        if callable(self.strategy):
+            impute.SimpleImputer.fit(self, data)  # scikit-learn's
+            return Progress(None)
+        start = Filling(self.strategy, self.missing_values, np.full(self.n_features_in_, np.nan), data.nulls)
+        s = data.rows.fold(Filling.summarize, start)
+        must_have_rows(s.weight)
+        if not data.in_arrays:
+            self._fit_dtype = object if s.objects else np.float64
+        if self.strategy == "constant":
+            of_column = np.float64 if data.sparse else type_of_constants(self._fit_dtype)
+            start = start.replace(values=np.full(self.n_features_in_, self._constant(), dtype=of_column))
+        # Numbers have no null beside NaN: the same model, whatever held them.
+        model = start.replace(nulls=bool(data.nulls and s.objects)).estimate(s)
+        return Filled(model, statistics=self._filled(model.values, start.values), n_missing_=s.missing)
 
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            in_arrays = isinstance(source_of(X), ArraySource)
-            if callable(self.strategy):
-                return self._fit_callable(X, in_arrays)
-            data, sparse = self._arrays(X, sample_weight) if in_arrays else (open_rows(self, X), False)
-            D = self.n_features_in_
-            nulls = not in_arrays or self._is_table_of_nulls(X)
-            start = Filling(self.strategy, self.missing_values, np.full(D, np.nan), nulls)
-            s = data.fold(Filling.summarize, start)
-            must_have_rows(s.weight)
-            if not in_arrays:
-                self._fit_dtype = object if s.objects else np.float64
-            if self.strategy == "constant":
-                of_column = np.float64 if sparse else type_of_constants(self._fit_dtype)
-                start = start.replace(values=np.full(D, self._constant(), dtype=of_column))
-            # Numbers have no null beside NaN: the same model, whatever held them.
-            start = start.replace(nulls=bool(nulls and s.objects))
-            self.model_, self.n_missing_ = start.estimate(s), s.missing
-            self.statistics_ = self._filled(start.values)
-            self._derive()
-        return self
-
-    def _arrays(self, X: Any, sample_weight: Any) -> tuple[Partitions, bool]:
-        """Partitions of rows in memory, which may be of any type of numbers; and whether they are sparse."""
+    def _arrays(self, X: Any, sample_weight: Any) -> tuple[Partitions, bool, bool]:
+        """Partitions of rows in memory, which may be of any type of numbers; and whether they are arrays and
+        sparse."""
         if hasattr(X, "columns"):
             check_names(list(X.columns), list(X.columns))
         if self._reads_cells(X):
@@ -258,7 +264,7 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
             X = self._validate_input(X, in_fit=True)
         check, sparse = Check.of(self), sp.issparse(X)
         rows = Rows(sp.csr_array(X) if sparse else X, None, weights_of(check.name, sample_weight, X.shape[0]))
-        return in_blocks(check.kept(rows)), sparse
+        return in_blocks(check.kept(rows)), True, sparse
 
     def _validate_input(self, X: Any, in_fit: bool) -> Any:
         """Rows that scikit-learn has checked, whose errors name the value."""
@@ -310,22 +316,13 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
             cells[missing(cells.ravel()).reshape(cells.shape)] = self.missing_values
         return cells
 
-    def _fit_callable(self, X: Any, in_arrays: bool) -> Self:
-        if not in_arrays:
-            raise TypeError(
-                "A callable strategy takes all observed values of a feature, and these rows are not arrays: "
-                "use strategy='mean', 'median', 'most_frequent' or 'constant'."
-            )
-        impute.SimpleImputer.fit(self, X)
-        return self
-
     def _constant(self) -> Any:
         if self.fill_value is not None:
             return self.fill_value
         return "missing_value" if self._fit_dtype.kind == "O" else 0
 
-    def _filled(self, constant: np.ndarray) -> np.ndarray:
-        values = self.model_.values
+    def _filled(self, values: np.ndarray, constant: np.ndarray) -> np.ndarray:
+        """The values that `transform` fills in, also for features without observed values."""
         if not self.keep_empty_features:
             return values
         empty = np.array([v != v for v in values], dtype=bool)

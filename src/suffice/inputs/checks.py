@@ -65,6 +65,7 @@ class Check:
     for_strings: str = ""  # what to do about strings where rows of numbers are expected
     pairwise: bool = False  # whether X is a matrix of distances or kernels
     domain: TargetDomain | None = None  # of the numbers in y
+    for_nan: str = ""  # what to do about NaN, if more than the usual is to be said
 
     @classmethod
     def of(cls, estimator: Any) -> Check:
@@ -84,6 +85,7 @@ class Check:
             getattr(estimator, "for_strings", ""),
             given.pairwise,
             getattr(estimator, "target_domain", None),
+            getattr(estimator, "for_nan", ""),
         )
 
     def array(
@@ -215,7 +217,7 @@ class Check:
         """Raise for numbers that are not finite or too large, or negative if that is not allowed; `names` are
         those of the columns."""
         if X.dtype.kind not in "OU" and not get_config()["assume_finite"]:
-            check_numbers(X, "X", self.name, nan=self.nan, names=names)
+            check_numbers(X, "X", self.name, nan=self.nan, names=names, for_nan=self.for_nan)
         if X.dtype == object and not self.nan and missing(X.ravel()).any():
             raise ValueError("Input X contains NaN, None or NA: leave those rows out.")
         if self.symbols:

@@ -169,9 +169,15 @@ def has_times(X: Any) -> bool:
 
 
 def check_numbers(
-    X: Any, what: str, taker: str, *, nan: bool = False, names: Sequence[Any] | None = None
+    X: Any,
+    what: str,
+    taker: str,
+    *,
+    nan: bool = False,
+    names: Sequence[Any] | None = None,
+    for_nan: str = "",
 ) -> None:
-    """Raise for NaN (unless `nan`), infinity, and numbers above LARGEST.
+    """Raise for NaN (unless `nan`), infinity, and numbers above LARGEST. `for_nan` is what to do about NaN.
 
     The sum of squares detects all three. If it is not small, each number is checked.
     """
@@ -185,11 +191,13 @@ def check_numbers(
         largest = min(LARGEST, np.finfo(values.dtype).max)  # as float32, LARGEST is infinite
         bad = ~(np.abs(values) <= largest) & ((values == values) | (not nan))
     if bad.any():
-        _refuse(*_first(X, bad), what, taker, names)
+        _refuse(*_first(X, bad), what, taker, names, for_nan)
 
 
-def _refuse(row: int, column: Any, value: float, what: str, taker: str, names: Any) -> NoReturn:
+def _refuse(row: int, column: Any, value: float, what: str, taker: str, names: Any, for_nan: str) -> NoReturn:
     at = _at(row, column, names)
+    if np.isnan(value) and for_nan:
+        raise ValueError(f"Input {what} contains NaN values and {for_nan}. The first is {at}.")
     if np.isnan(value):
         raise ValueError(f"Input {what} contains NaN {at}, and {taker} takes no missing values. {MISSING}")
     if np.isinf(value):

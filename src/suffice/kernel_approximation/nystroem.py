@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
-from ..core.loop import one_task
+from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
@@ -17,7 +16,7 @@ from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import AT_LEAST_1, FINITE, N_JOBS, NON_NEGATIVE, seed_of
 from ..fitting.landmarks import Landmarks, first_equal
 from ..fitting.seeding import Sample
-from ..inputs import open_rows, read_rows, source_of
+from ..inputs import read_rows, source_of
 from ..kernels import Kernel, as_kernel, is_precomputed
 
 
@@ -164,40 +163,24 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
             )
         return as_kernel(self.kernel, {**(self.kernel_params or {}), **own})
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Sample the landmarks, in one pass over the data.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            source = source_of(X)
-            data = open_rows(self, source, None, sample_weight)
-            model, s = self._of_gram(data) if self.counts_rows else self._sampled(data)
-            M = len(model.root)
-            if self.n_components > M:
-                warn(
-                    f"n_components > n_samples. This is not possible: n_components={self.n_components}, and "
-                    f"there are {M} different rows. n_components was set to {M}, which results in "
-                    "inefficient evaluation of the full kernel.",
-                )
-            self.model_, self.statistics_, self.normalization_ = model, s, model.root
-            self.components_ = s.first(M)
-            self.component_indices_ = (
-                first_equal(self.components_, read_rows(self, X)) if source.in_memory else None
+    def _solve(self, data: Partitions) -> Progress:
+        model, s = self._of_gram(data) if self.counts_rows else self._sampled(data)
+        M = len(model.root)
+        if self.n_components > M:
+            warn(
+                f"n_components > n_samples. This is not possible: n_components={self.n_components}, and "
+                f"there are {M} different rows. n_components was set to {M}, which results in "
+                "inefficient evaluation of the full kernel.",
             )
-        return self
+        return Progress(model, statistics=s)
+
+    def _fitted(self, progress: Progress) -> dict[str, Any]:
+        root = progress.model.root
+        return {"normalization_": root, "components_": progress.statistics.first(len(root))}
+
+    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
+        in_memory = source_of(X).in_memory
+        self.component_indices_ = first_equal(self.components_, read_rows(self, X)) if in_memory else None
 
     def _sampled(self, data: Partitions) -> tuple[Landmarks, Sample]:
         """The landmarks, by one pass over the data."""

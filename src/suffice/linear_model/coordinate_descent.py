@@ -672,6 +672,7 @@ class Lasso(ElasticNet):
         for name, constraints in ElasticNet._parameter_constraints.items()
         if name != "l1_ratio"
     }
+    l1_ratio = 1.0
 
     def __init__(
         self,
@@ -687,19 +688,16 @@ class Lasso(ElasticNet):
         random_state: Any = None,
         selection: str = "cyclic",
     ) -> None:
-        super().__init__(
-            alpha,
-            l1_ratio=1.0,
-            fit_intercept=fit_intercept,
-            precompute=precompute,
-            copy_X=copy_X,
-            max_iter=max_iter,
-            tol=tol,
-            warm_start=warm_start,
-            positive=positive,
-            random_state=random_state,
-            selection=selection,
-        )
+        self.alpha = alpha
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.copy_X = copy_X
+        self.max_iter = max_iter
+        self.tol = tol
+        self.warm_start = warm_start
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
 
 
 def _knows_its_folds(estimator: Any) -> bool:
@@ -1028,6 +1026,7 @@ class LassoCV(ElasticNetCV):
         for name, constraints in ElasticNetCV._parameter_constraints.items()
         if name != "l1_ratio"
     }
+    l1_ratio = 1.0
     path = staticmethod(lasso_path)
 
     def __init__(
@@ -1047,22 +1046,19 @@ class LassoCV(ElasticNetCV):
         random_state: Any = None,
         selection: str = "cyclic",
     ) -> None:
-        super().__init__(
-            l1_ratio=1.0,
-            eps=eps,
-            alphas=alphas,
-            fit_intercept=fit_intercept,
-            precompute=precompute,
-            max_iter=max_iter,
-            tol=tol,
-            cv=cv,
-            copy_X=copy_X,
-            verbose=verbose,
-            n_jobs=n_jobs,
-            positive=positive,
-            random_state=random_state,
-            selection=selection,
-        )
+        self.eps = eps
+        self.alphas = alphas
+        self.fit_intercept = fit_intercept
+        self.precompute = precompute
+        self.max_iter = max_iter
+        self.tol = tol
+        self.cv = cv
+        self.copy_X = copy_X
+        self.verbose = verbose
+        self.n_jobs = n_jobs
+        self.positive = positive
+        self.random_state = random_state
+        self.selection = selection
 
 
 def router(estimator: Any) -> MetadataRouter:

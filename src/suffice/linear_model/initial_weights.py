@@ -12,7 +12,7 @@ from ..estimator.base import Iterative, must_be_same_classes
 class FromInitialWeights(Iterative):
     """Linear models that can start from any weights of the features."""
 
-    def fit(
+    def fit(  # type: ignore[override]
         self,
         X: Any,
         y: Any = None,

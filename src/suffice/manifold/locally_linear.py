@@ -14,7 +14,6 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.callbacks import with_callbacks
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress
@@ -359,7 +358,6 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         order = np.argsort(values)
         return values[order], vectors[:, order]
 
-    @with_callbacks
     def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Place the rows, and return their places.
 

@@ -6,7 +6,7 @@ from abc import abstractmethod
 from collections.abc import Callable
 from copy import copy
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar
+from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from sklearn.base import DensityMixin
@@ -25,6 +25,7 @@ from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
 from ..estimator.scores import mean_score, total_score
 from ..families import Family, Mixture
+from ..families.covariances import SingularCovariance
 from ..fitting import em
 from ..fitting.seeding import SEEDINGS
 from ..inputs import map_rows, read_rows
@@ -66,6 +67,16 @@ class LatentMixture(DensityMixin, Iterative):
     def _start(self, mixture: Any) -> Any:
         """The initial model, with the initial values set by the user."""
         return mixture
+
+    for_singular: ClassVar[str] = ""  # what to do about a covariance that is not positive definite
+
+    def _fit_to(self, X: Any, y: Any, sample_weight: Any, **more: Any) -> Self:
+        try:
+            return super()._fit_to(X, y, sample_weight, **more)
+        except SingularCovariance:
+            if not self.for_singular:
+                raise
+            raise ValueError(self.for_singular) from None
 
     def _solve(self, data: Partitions) -> Progress:
         description = self._describe(data)

@@ -6,7 +6,7 @@ Attias 2000; Blei and Jordan 2006; Ishwaran and James 2001; Chang and Fisher 201
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.special import logsumexp, softmax
@@ -31,7 +31,6 @@ from ..families import (
     Sticks,
     VariationalMixture,
 )
-from ..families.gaussian import SingularCovariance
 from ..fitting.gibbs import GibbsSweep, split_and_merge
 from ..fitting.sampler import Chains, Sampler
 from ..inputs import map_rows, read_rows
@@ -245,6 +244,12 @@ default='dirichlet_process'
         "verbose_interval": [AT_LEAST_1],
     }
 
+    for_singular = (
+        "Fitting the mixture model failed because the scale of a covariance is not positive "
+        "definite: features are constant or collinear. Leave such features out, increase "
+        "reg_covar, or pass covariance_prior."
+    )
+
     def __init__(
         self,
         *,
@@ -297,32 +302,6 @@ default='dirichlet_process'
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("approximate" if self.solver == "gibbs" else "rounding")
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows by variational inference or Gibbs sampling.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. NaN means not observed. To name the column of weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it. 'gibbs' takes
-            whole numbers.
-
-        Returns
-        -------
-        self
-        """
-        try:
-            return super().fit(X, y, sample_weight)
-        except SingularCovariance:
-            raise ValueError(
-                "Fitting the mixture model failed because the scale of a covariance is not positive "
-                "definite: features are constant or collinear. Leave such features out, increase "
-                "reg_covar, or pass covariance_prior."
-            ) from None
 
     # --- priors ------------------------------------------------------------------------------------------
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 
@@ -12,7 +12,6 @@ from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..families import GAUSSIANS, Gaussian, GaussianPrior, Mixture
-from ..families.gaussian import SingularCovariance
 from ..statistics import Description
 from .base import BaseMixture, verbose_report
 
@@ -148,6 +147,12 @@ class GaussianMixture(BaseMixture):
         "fixed": [StrOptions({"covariance"}), None],
     }
 
+    for_singular = (
+        "Fitting the mixture model failed because some components have ill-defined empirical "
+        "covariance (for instance caused by singleton or collapsed samples). Try to decrease the "
+        "number of components, increase reg_covar, or scale the input data."
+    )
+
     def __init__(
         self,
         n_components: int = 1,
@@ -206,31 +211,6 @@ class GaussianMixture(BaseMixture):
         start = start.replace(mean=start.mean + description.features.mean)
         variance = np.where(description.features.variance > 0, description.features.variance, 1.0)
         return start.replace(covariance=start.covariance * variance.mean())
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows by expectation maximization.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. NaN means not observed. To name the column of weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        try:
-            return super().fit(X, y, sample_weight)
-        except SingularCovariance:
-            raise ValueError(
-                "Fitting the mixture model failed because some components have ill-defined empirical "
-                "covariance (for instance caused by singleton or collapsed samples). Try to decrease the "
-                "number of components, increase reg_covar, or scale the input data."
-            ) from None
 
     def _report(self) -> Callable[[Progress], None] | None:
         return verbose_report(self.verbose, self.verbose_interval)

@@ -100,7 +100,8 @@ class ColumnTransform(OnePass):
 
     def _publish(self, progress: Progress, **more: Any) -> Self:
         super()._publish(progress, **more)
-        self._derive()
+        if progress.model is not None:  # scikit-learn has derived its own
+            self._derive()
         return self
 
     def _fitted_state(self) -> dict[str, Any]:

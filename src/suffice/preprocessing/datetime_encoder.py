@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from typing import Any, ClassVar, Self
+from typing import Any, ClassVar
 
 import numpy as np
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from ..core.loop import Progress
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..estimator.guarantees import Exempt, Guarantee
@@ -108,32 +109,22 @@ class DatetimeEncoder(TransformerMixin, Estimator):
         tags.requires_fit = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the names of the columns. The data is not read.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows.
-        y : None
-            Ignored.
-        sample_weight : None
-            Ignored.
-
-        Returns
-        -------
-        self
-        """
+    def _check_options(self) -> None:
         unknown = [part for part in self.features if part not in PERIODS]
         if unknown or not self.features:
             raise ValueError(f"features={self.features!r} must name parts of a time, of {list(PERIODS)}.")
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+        """Learn the names of the columns. The data is not read."""
         source = source_of(X)
         if isinstance(source, TableSource):
             described: Any = source.read_as(TimeColumns)
-            set_features(self, described.table.columns(described.names()).reader.features, reset=True)
+            set_features(self, described.table.columns(described.names()).reader.features, reset)
         else:
-            _times(self, X, reset=True)
-        return self
+            _times(self, X, reset)
+
+    def _solve(self, data: Any) -> Progress:
+        return Progress(None)
 
     @row_wise
     def transform(self, X: Any) -> Any:

@@ -171,10 +171,12 @@ class KBinsDiscretizer(ColumnTransform, compat.KBinsDiscretizer):
         self.bin_edges_ = np.empty(len(edges), dtype=object)
         self.bin_edges_[:] = edges
         self.n_bins_ = np.array([len(e) - 1 for e in edges])
-        categories = [np.arange(n) for n in self.n_bins_]
-        sparse = self.encode == "onehot"
-        self._encoder = preprocessing.OneHotEncoder(categories=categories, sparse_output=sparse)
-        self._encoder.fit(np.zeros((1, len(edges))))
+        self.__dict__.pop("_encoder", None)  # of a fit with another encoding
+        if self.encode != "ordinal":
+            categories = [np.arange(n) for n in self.n_bins_]
+            sparse = self.encode == "onehot"
+            self._encoder = preprocessing.OneHotEncoder(categories=categories, sparse_output=sparse)
+            self._encoder.fit(np.zeros((1, len(edges))))
 
     @row_wise
     def transform(self, X: Any) -> Any:

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from copy import copy
 from dataclasses import dataclass
 from inspect import unwrap
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -22,9 +22,9 @@ from sklearn import preprocessing
 from sklearn.utils.validation import check_array, check_is_fitted
 
 from ..core.blocks import missing
-from ..core.callbacks import with_callbacks
 from ..core.coded import Coded, coded, objects
-from ..core.loop import one_task
+from ..core.loop import Progress
+from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows
@@ -111,16 +111,21 @@ class Encoder(Estimator):
         tags.input_tags.string = True
         return tags
 
-    def _count(self, X: Any, sample_weight: Any) -> None:
-        """Fit to the categories and their counts, in one pass; to arrays without weights, as scikit-learn."""
-        with one_task(self):
-            source = source_of(X)
-            if isinstance(source, ArraySource) and sample_weight is None:
-                self.__dict__.pop("statistics_", None)
-                self._fit_distinct(without_na(X))
-                return
-            source = source.read_as(CategoryColumns) if isinstance(source, TableSource) else source
-            self._learn(open_rows(self, source, None, sample_weight).fold(Occurrences.of))
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+        """Partitions of rows; or arrays without weights, which scikit-learn fits."""
+        source = source_of(X)
+        if isinstance(source, ArraySource) and sample_weight is None:
+            return without_na(X)
+        source = source.read_as(CategoryColumns) if isinstance(source, TableSource) else source
+        return open_rows(self, source, None, sample_weight)
+
+    def _solve(self, data: Any) -> Progress:
+        if not isinstance(data, Partitions):
+            self._fit_distinct(data)
+            return Progress(None)
+        s = data.fold(Occurrences.of)
+        self._learn(s)
+        return Progress(None, statistics=s)
 
     def _learn(self, s: Occurrences) -> None:
         """Fit to the categories and their counts."""
@@ -134,7 +139,6 @@ class Encoder(Estimator):
         finally:
             del self._skl_counts
         set_features(self, features, reset=True)
-        self.statistics_ = s
 
     def _fit_distinct(self, X: Any) -> None:
         """scikit-learn's fit, to arrays or to the distinct values, without its context, which would end the
@@ -355,27 +359,6 @@ class OneHotEncoder(Encoder, preprocessing.OneHotEncoder):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.OneHotEncoder._parameter_constraints
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the categories, in one pass over the data.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights, for the frequencies of categories. A weight of 2 is equivalent to repeating
-            the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        self._count(X, sample_weight)
-        return self
-
     @row_wise
     def transform(self, X: Any) -> Any:
         """One-hot encoding of each row.
@@ -480,27 +463,6 @@ class OrdinalEncoder(Encoder, preprocessing.OrdinalEncoder):
     exempt = (Exempt("model", "It is scikit-learn's encoder, fitted to categories and their sums."),)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.OrdinalEncoder._parameter_constraints
-
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the categories, in one pass over the data.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights, for the frequencies of categories. A weight of 2 is equivalent to repeating
-            the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        self._count(X, sample_weight)
-        return self
 
     @row_wise
     def transform(self, X: Any) -> Any:

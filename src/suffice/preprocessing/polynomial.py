@@ -4,36 +4,35 @@ elements of statistical learning", 2009, chapter 5."""
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
 from sklearn import preprocessing
 
-from ..core.callbacks import with_callbacks
-from ..core.loop import Progress, one_task
-from ..core.model import Model
+from ..core.loop import Progress
+from ..core.model import Predictor
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import OF_PLACES, SKETCHES, Exempt, Guarantee
-from ..inputs import open_rows
-from ..statistics import Extremes
 from . import compat
 from .columns import ColumnQuantiles, ColumnRanges, ColumnTransform, canonical
 
 
 @dataclass(frozen=True, eq=False)
-class Products(Model):
+class Products(Predictor):
     """Products of columns, which follow from their number."""
 
     min_degree: int
     max_degree: int
 
-    def summarize(self, block: Any) -> Extremes:
-        return Extremes(np.empty(0), np.empty(0))
 
-    def estimate(self, s: Extremes) -> Self:
-        return self
+@dataclass(frozen=True, eq=False)
+class Expansion(Progress):
+    """The degrees, and the numbers of products."""
+
+    n_output_features_: int = 0
+    n_products: int = 0  # with those of lower degrees than the minimum
 
 
 class PolynomialFeatures(ColumnTransform, preprocessing.PolynomialFeatures):
@@ -60,8 +59,6 @@ class PolynomialFeatures(ColumnTransform, preprocessing.PolynomialFeatures):
         Number of features seen during `fit`.
     model_ : Products
         The degrees.
-    statistics_ : Extremes
-        Empty: nothing is summed.
 
     See Also
     --------
@@ -96,32 +93,17 @@ class PolynomialFeatures(ColumnTransform, preprocessing.PolynomialFeatures):
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Read the number of features. No pass over the data is needed.
+    def _solve(self, data: Partitions, classes: Any = None) -> Progress:
+        """The products, without a pass over the data."""
+        products = preprocessing.PolynomialFeatures(**self.get_params(deep=False))
+        products.fit(sp.csr_array((1, self.n_features_in_)))
+        names = ("_min_degree", "_max_degree", "n_output_features_", "_n_out_full")
+        least, most, n_features, n_products = (int(vars(products)[name]) for name in names)
+        return Expansion(Products(least, most), n_output_features_=n_features, n_products=n_products)
 
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            open_rows(self, X, None, sample_weight)
-            products = preprocessing.PolynomialFeatures(**self.get_params(deep=False))
-            fitted = vars(products.fit(sp.csr_array((1, self.n_features_in_))))
-            for name in ("n_output_features_", "_min_degree", "_max_degree", "_n_out_full"):
-                setattr(self, name, int(fitted[name]))
-            self.model_ = Products(self._min_degree, self._max_degree)
-            self.statistics_ = Extremes(np.empty(0), np.empty(0))
-        return self
+    def _fitted(self, progress: Expansion) -> dict[str, Any]:  # type: ignore[override]
+        degrees = {f"_{name}": degree for name, degree in progress.model.fields().items()}
+        return {**degrees, "_n_out_full": progress.n_products}
 
     @row_wise
     def transform(self, X: Any) -> Any:
@@ -204,6 +186,10 @@ class SplineTransformer(ColumnTransform, compat.SplineTransformer):
     model_: Annotated[ColumnRanges | ColumnQuantiles, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = compat.SplineTransformer._parameter_constraints
     _derived = ("bsplines_", "n_features_out_")
+    for_nan = (
+        "`SplineTransformer` is configured to error in this case (handle_missing='error'): set "
+        "handle_missing='zeros', or fill them, e.g. with suffice.impute.SimpleImputer"
+    )
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
@@ -212,33 +198,6 @@ class SplineTransformer(ColumnTransform, compat.SplineTransformer):
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
-
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Fit to rows, in one pass over the data.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        try:
-            return super().fit(X, y, sample_weight)
-        except ValueError as error:
-            if self.handle_missing == "error" and "Input X contains NaN" in str(error):
-                raise ValueError(
-                    "Input X contains NaN values and `SplineTransformer` is configured to error in this "
-                    "case (handle_missing='error'): set handle_missing='zeros', or fill them, e.g. with "
-                    f"suffice.impute.SimpleImputer. {error}"
-                ) from None
-            raise
 
     def _start(self, data: Partitions, classes: Any = None) -> ColumnRanges | ColumnQuantiles:
         D = self.n_features_in_

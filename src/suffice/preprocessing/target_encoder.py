@@ -22,21 +22,20 @@ from sklearn import preprocessing
 from sklearn.utils import check_consistent_length, column_or_1d
 
 from ..core.blocks import Rows, missing
-from ..core.callbacks import with_callbacks
 from ..core.coded import coded
 from ..core.extras import required
-from ..core.loop import one_task
+from ..core.loop import Progress, one_task
 from ..core.statistics import Parts, Statistics
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Exempt, Guarantee
 from ..inputs import Check, in_blocks, open_rows, source_of
-from ..inputs.arrays import ArraySource, ArrowSource
+from ..inputs.arrays import ArrowSource
 from ..inputs.checks import weights_of
-from ..inputs.readers import CategoryColumns, Transformed
+from ..inputs.readers import CategoryColumns, Reader, Transformed
 from ..inputs.selection import WithFold
 from ..inputs.sources import TableSource, set_features
-from ..inputs.tables import rows
+from ..inputs.tables import Columns, rows
 from ..statistics import CategoryCounts, Distinct, class_codes, distinct
 from .encoders import Encoder, Occurrences, serving, weigh_categories, without_na
 
@@ -246,42 +245,28 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
     def _guarantee(self) -> Guarantee:
         return Guarantee()
 
-    @with_callbacks
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Learn the encodings. For training data, call `fit_transform`, which does not leak the target.
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+        """Partitions of rows; or arrays without weights, with the targets, which scikit-learn fits."""
+        source: Any = with_target(source_of(X), y, sample_weight)
+        self._must_have_target(source, y)
+        if isinstance(source, TableSource):
+            source, columns = self._columns(source)
+            return open_rows(self, source.read_by(columns.reader))
+        if sample_weight is None:
+            return without_na(X), y
+        check = Check.of(self)
+        rows = check.array(self, X)
+        check_consistent_length(rows, y)
+        weight = weights_of(check.name, sample_weight, len(rows))
+        return in_blocks(check.kept(Rows(rows, column_or_1d(y), weight)))
 
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+    def _solve(self, data: Any) -> Progress:
+        if isinstance(data, tuple):
+            unwrap(super(Estimator, self).fit)(self, *data)  # as `_fit_distinct`
+            return Progress(None)
+        (s,) = data.fold(_by_fold, self._learn_type(data), 1).parts
+        return self._learnt(s)
 
-        Returns
-        -------
-        self
-        """
-        with one_task(self):
-            source: Any = with_target(source_of(X), y, sample_weight)
-            self._must_have_target(source, y)
-            if isinstance(source, ArraySource) and sample_weight is None:
-                self.__dict__.pop("statistics_", None)
-                unwrap(super(Estimator, self).fit)(self, without_na(X), y)  # as `_fit_distinct`
-            elif isinstance(source, ArraySource):
-                check = Check.of(self)
-                rows = check.array(self, X)
-                check_consistent_length(rows, y)
-                block = Rows(rows, column_or_1d(y), weights_of(check.name, sample_weight, len(rows)))
-                data = in_blocks(check.kept(block))
-                s = data.fold(_by_fold, self._learn_type(data), 1).parts[0]
-                self._learn_moments(s)
-            else:
-                self._fit_moments(source, 1)
-        return self
-
-    @with_callbacks
     def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
         """Learn the encodings, and encode each row by those that were learned without its fold.
 
@@ -308,7 +293,7 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
                 f"The folds of a table are drawn by a hash of its rows: pass cv as a number; got {self.cv!r}."
             )
         with one_task(self):
-            reader = self._fit_moments(source, int(self.cv))
+            reader = self._fit_by_fold(source, int(self.cv))
         return reader.rows(source.container) if bare.is_plain else source.read_by(reader)
 
     def _must_have_target(self, source: Any, y: Any) -> None:
@@ -318,25 +303,24 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
                 "TargetEncoder requires y to be passed, but the target y is None: call fit(X, y)."
             )
 
-    def _fit_moments(self, source: TableSource, n_folds: int) -> Any:
-        """Fit to a table in one pass, and return the reader of rows that are encoded without their fold."""
+    def _columns(self, source: Any) -> tuple[TableSource, Columns]:
+        """The table that is read as categories, and its columns."""
         source = source.read_as(CategoryColumns)
-        table: Any = source.table
-        if not isinstance(table.target, str):
+        if not isinstance(source.table.target, str):
             raise ValueError(
-                f"TargetEncoder requires one target; got {table.target!r}: call "
+                f"TargetEncoder requires one target; got {source.table.target!r}: call "
                 'fit(suffice.rows(table, target="...")).'
             )
-        columns = table.columns(source.names())
-        reader = columns.reader
-        if n_folds > 1:
-            reader = WithFold(reader, tuple(sorted(source.names())), 0, n_folds)
+        return source, source.table.columns(source.names())
+
+    def _fit_by_fold(self, source: Any, n_folds: int) -> Reader:
+        """Fit to a table in one pass, and return the reader of rows that are encoded without their fold."""
+        source, columns = self._columns(source)
+        reader = WithFold(columns.reader, tuple(sorted(source.names())), 0, n_folds)
         data = open_rows(self, source.read_by(reader))
         s = data.fold(_by_fold, self._learn_type(data), n_folds).parts
         set_features(self, columns.reader.features, reset=True)
-        self._learn_moments(reduce(add, s))
-        if n_folds == 1:
-            return self._transformed_reader(reader)
+        self._publish(self._learnt(reduce(add, s)))
         without = (reduce(add, (*s[:f], *s[f + 1 :])) for f in range(n_folds))
         encoders = tuple(self._encoded_by(part) for part in without)
         return Transformed(reader, CrossFitted(encoders), len(self.get_feature_names_out()))
@@ -355,15 +339,15 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
         self.classes_ = labels.values[0]
         return self.classes_
 
-    def _learn_moments(self, s: TargetMoments) -> None:
-        """Set the fitted attributes."""
+    def _learnt(self, s: TargetMoments) -> Progress:
+        """Learn the categories and their encodings."""
         weight, _, _ = s.total()
         must_have_rows(weight)
         holes = np.array([w[-1] for w in s.weight])
         counts = CategoryCounts(s.values, tuple(w[None, :-1] for w in s.weight))
         self._learn(Occurrences(weight, holes, counts))
         self.target_mean_, self.encodings_ = self._encodings(s)
-        self.statistics_ = s
+        return Progress(None, statistics=s)
 
     def _fit_distinct(self, X: Any) -> None:
         self._fit(X, handle_unknown="ignore", ensure_all_finite="allow-nan")

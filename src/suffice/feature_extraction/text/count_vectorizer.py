@@ -18,10 +18,9 @@ from sklearn.feature_extraction.text import CountVectorizer as _Analyzer
 from sklearn.utils.validation import check_is_fitted
 
 from ...core.blocks import Rows, offsets
-from ...core.callbacks import with_callbacks
 from ...core.callers import warn
 from ...core.cost import afford
-from ...core.loop import Progress, one_task
+from ...core.loop import Progress
 from ...core.model import Model
 from ...core.partitions import Partitions
 from ...core.shapes import must
@@ -324,7 +323,6 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         tags.input_tags.two_d_array = False
         return tags
 
-    @with_callbacks
     def fit(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the vocabulary in one pass over the documents.
 
@@ -341,26 +339,25 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         -------
         self
         """
-        self._warn()
-        with one_task(self):
-            self._publish(self._solve(self._opened(raw_documents, None, sample_weight)))
+        return self._fit_to(raw_documents, None, sample_weight)
+
+    def _check_options(self) -> None:
+        """Warn of parameters without effect."""
+        self._analyzer()._warn_for_unused_params()
+
+    def _finish(self, progress: Progress, data: Any) -> None:
         if self.fixed_vocabulary_ and self.lowercase and any(map(_has_upper_case, self.model_.words)):
             warn(
                 "Upper case characters found in vocabulary while 'lowercase' is True. These entries will not "
                 "be matched with any documents",
                 UserWarning,
             )
-        return self
-
-    def _warn(self) -> None:
-        """Warn of parameters without effect."""
-        self._analyzer()._warn_for_unused_params()
 
     def fit_transform(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Any:
         """Fit, then transform. Documents in memory are read once."""
         if isinstance(raw_documents, Table) or self.vocabulary is not None or sample_weight is not None:
             return self.fit(raw_documents, y, sample_weight).transform(raw_documents)
-        self._warn()
+        self._check_options()
         texts, start = _texts(raw_documents), self._start(None)
         words, X = start.learn(texts)
         s = start.summarize_counts(words, X, np.ones(len(texts)))

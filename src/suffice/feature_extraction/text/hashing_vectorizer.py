@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.base import TransformerMixin
 from sklearn.feature_extraction.text import HashingVectorizer as _Hasher
 
+from ...core.loop import Progress
 from ...estimator.answers import row_wise
 from ...estimator.base import Estimator
 from ...estimator.guarantees import Exempt, Guarantee
@@ -151,13 +152,17 @@ class HashingVectorizer(TransformerMixin, Estimator, auto_wrap_output_keys=None)
         tags.requires_fit = False
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Check the parameters. Nothing is learned from the documents, so weights are ignored."""
+    def _check_options(self) -> None:
         self._hasher()._warn_for_unused_params()
         self._hasher()._validate_ngram_range()
+
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+        """Check the documents. Nothing is learned from them, so weights are ignored."""
         if not isinstance(X, Table):
             _texts(X)
-        return self
+
+    def _solve(self, data: Any) -> Progress:
+        return Progress(None)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """The same as `fit`."""

@@ -323,8 +323,8 @@ class TfidfVectorizer(CountVectorizer, auto_wrap_output_keys=None):
         options = {name: value for name, value in start.options.items() if name not in OPTIONS}
         return start.replace(options=options)
 
-    def _warn(self) -> None:
-        super()._warn()
+    def _check_options(self) -> None:
+        super()._check_options()
         if np.dtype(self.dtype) not in (np.float32, np.float64):
             warn(
                 "Only float32 and float64 'dtype' should be used. "
