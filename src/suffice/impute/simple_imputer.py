@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from inspect import unwrap
 from typing import Annotated, Any, ClassVar, NamedTuple, Self
 
 import numpy as np
@@ -236,7 +237,7 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
 
     def _solve(self, data: Any, classes: Any = None) -> Progress:
         if callable(self.strategy):
-            impute.SimpleImputer.fit(self, data)  # scikit-learn's
+            unwrap(impute.SimpleImputer.fit)(self, data)  # without its context, which would end the callbacks
             return Progress(None)
         start = Filling(self.strategy, self.missing_values, np.full(self.n_features_in_, np.nan), data.nulls)
         s = data.rows.fold(Filling.summarize, start)
