@@ -45,7 +45,7 @@ class Resident:
     >>> def replay(data, n_steps, changes):
     ...     return data.map(raised, changes[n_steps:])
     >>> rows = Resident(suffice.partition(np.zeros((4, 1))), replay)
-    >>> rows.at(2, [1.0, 2.0]).fold(lambda block: block.X.sum())
+    >>> float(rows.at(2, [1.0, 2.0]).fold(lambda block: block.X.sum()))
     12.0
     """
 
