@@ -16,8 +16,9 @@ os.environ.setdefault("RAY_worker_niceness", "0")
 TESTS = Path(__file__).parent
 # Left out: engines, peers, the canon, scikit-learn's checks, attacks and pages, which the common run has.
 QUICK = (
-    *("additive", "core", "decision", "decomposition", "fitting", "linear_model", "naive_bayes", "plot"),
-    *("preprocessing", "ranking", "sampling", "sequence", "statistics", "svm", "topics"),
+    *("additive", "cluster", "core", "decision", "decomposition", "ensemble/test_adaboost.py", "families"),
+    *("fitting", "kernels", "linear_model", "mixture", "naive_bayes", "neighbors", "plot", "preprocessing"),
+    *("ranking", "sampling", "sequence", "statistics", "svm", "topics", "tree/test_cart.py"),
     *(f"laws/test_{law}.py" for law in ("blocks", "families", "house", "registry", "sums")),
 )
 # Tests of each estimator with each check, or of each source with models. The common run has one in four of
