@@ -10,6 +10,7 @@
 
 #include "sparse.hpp"
 #include "tile.hpp"
+#include "tree_sum.hpp"
 
 namespace suffice {
 
@@ -199,34 +200,45 @@ static void sums_by_label(Matrix<const double> X, const double* weight, const in
 
 // `nearest_of_many` and `sums_by_label` while rows are in the cache. Returns the weighted sum of squared distances.
 //
-// Rows are read eight numbers at a time: what stands beyond a row is summed with the rest, and not looked at.
-static double nearest_sums(Matrix<const double> X, const double* weight, Matrix<const double> points,
+// Each piece of `rows` rows has sums of its own, which are added as the fold adds those of pieces. Rows are read
+// eight numbers at a time: what stands beyond a row is summed with the rest, and not looked at.
+static double nearest_sums(Matrix<const double> X, const double* weight, Matrix<const double> points, int64_t rows,
                            int64_t* labels, double* total, Matrix<double> offset) {
-    const int64_t N = X.rows, D = X.columns, wide = (D + f64s::N - 1) / f64s::N * f64s::N;
+    const int64_t N = X.rows, D = X.columns, K = points.rows, wide = (D + f64s::N - 1) / f64s::N * f64s::N;
     NearestOfMany find(points);
     int32_t found[NearestOfMany::ROWS];
-    std::vector<double> squares(wide), sums(points.rows * wide), c(points.rows * wide), last(wide);
-    for (int64_t k = 0; k < points.rows; k++) std::copy_n(points[k], D, &c[k * wide]);
-    for (int64_t start = 0; start < N; start += NearestOfMany::ROWS) {
-        const int64_t count = find(X, start, found);
-        for (int64_t i = 0; i < count; i++) {
-            const int64_t n = start + i, k = found[i];
-            const double *x = X[n], w = weight[n];
-            if (X[n] + wide > X[N]) x = std::copy_n(x, D, last.data()) - D;
-            labels[n] = k;
-            total[k] += w;
-            for (int64_t d = 0; d < wide; d += f64s::N) {
-                const f64s y = load(x + d) - load(&c[k * wide + d]), wy = w * y;
-                store(&sums[k * wide + d], load(&sums[k * wide + d]) + wy);
-                store(&squares[d], load(&squares[d]) + wy * y);
+    std::vector<double> squares(wide), sums(K * wide), c(K * wide), last(wide);
+    for (int64_t k = 0; k < K; k++) std::copy_n(points[k], D, &c[k * wide]);
+    TreeSum pieces;  // the sum of squared distances, `total` and `offset`
+    for (int64_t first = 0; first == 0 || first < N; first += rows) {
+        const Matrix<const double> until{X.data, std::min(first + rows, N), D};
+        std::vector<double> piece(1 + K + K * D);
+        std::fill(squares.begin(), squares.end(), 0.0);
+        std::fill(sums.begin(), sums.end(), 0.0);
+        for (int64_t start = first; start < until.rows; start += NearestOfMany::ROWS) {
+            const int64_t count = find(until, start, found);
+            for (int64_t i = 0; i < count; i++) {
+                const int64_t n = start + i, k = found[i];
+                const double *x = X[n], w = weight[n];
+                if (X[n] + wide > X[N]) x = std::copy_n(x, D, last.data()) - D;
+                labels[n] = k;
+                piece[1 + k] += w;
+                for (int64_t d = 0; d < wide; d += f64s::N) {
+                    const f64s y = load(x + d) - load(&c[k * wide + d]), wy = w * y;
+                    store(&sums[k * wide + d], load(&sums[k * wide + d]) + wy);
+                    store(&squares[d], load(&squares[d]) + wy * y);
+                }
             }
         }
+        for (int64_t d = 0; d < D; d++) piece[0] += squares[d];
+        for (int64_t k = 0; k < K; k++)
+            for (int64_t d = 0; d < D; d++) piece[1 + K + k * D + d] += sums[k * wide + d];
+        pieces.add(std::move(piece));
     }
-    for (int64_t k = 0; k < points.rows; k++)
-        for (int64_t d = 0; d < D; d++) offset[k][d] += sums[k * wide + d];
-    double inertia = 0.0;
-    for (int64_t d = 0; d < D; d++) inertia += squares[d];
-    return inertia;
+    const std::vector<double>& sum = pieces.sum();
+    std::copy_n(&sum[1], K, total);
+    std::copy_n(sum.data() + 1 + K, K * D, offset.data);
+    return sum[0];
 }
 
 static INLINE f64s without_nan(const f64s& x) { return select(x == x, x, f64s{}); }

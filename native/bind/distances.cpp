@@ -95,21 +95,23 @@ TOPIC(distances) {
         "By label: the sum of weights, and of weight times the offset from the point of that label.");
     m.def(
         "nearest_sums",
-        [](In<double, 2> X, In<double, 1> weight, In<double, 2> points) {
+        [](In<double, 2> X, In<double, 1> weight, In<double, 2> points, int64_t rows) {
             same_features(X, points);
             same_rows(X, weight);
+            must(rows > 0, "rows must be positive");
             auto labels = zeros<int64_t>(X.shape(0));
             auto total = zeros<double>(points.shape(0));
             auto offset = zeros<double>(points.shape(0), points.shape(1));
             double inertia = without_gil([&] {
-                return nearest_sums(matrix(X), weight.data(), matrix(points), labels.data(), total.data(),
+                return nearest_sums(matrix(X), weight.data(), matrix(points), rows, labels.data(), total.data(),
                                     matrix(offset));
             });
             return std::tuple(labels, inertia, total, offset);
         },
-        arg("X"), arg("weight"), arg("points"),
+        arg("X"), arg("weight"), arg("points"), arg("rows"),
         "`nearest_of_many` and `sums_by_label` in one pass over the rows: the labels, the weighted sum of squared "
-        "distances, and by label the sums of weights and offsets.");
+        "distances, and by label the sums of weights and offsets. The sums of pieces of `rows` rows are added in "
+        "the order of `tree_sum`.");
     m.def(
         "weighted_distances",
         [](In<double, 2> X, In<double, 2> points, In<double, 2> scales) {

@@ -12,7 +12,7 @@ static void print_distances(int64_t N, int64_t D, int64_t K) {
     std::vector<double> distance(N), total(K), offset(K * D), out(K * N), squares(K * D), scatter(K * D * D), sum(D);
     nearest(X, C, labels.data(), distance.data());
     print("nearest", {&distance});
-    distance[0] = nearest_sums(X, w.data(), C, labels.data(), total.data(), {offset.data(), K, D});
+    distance[0] = nearest_sums(X, w.data(), C, N / 3 + 1, labels.data(), total.data(), {offset.data(), K, D});
     print("nearest_sums", {&distance, &total, &offset});
     weighted_sum(X, w.data(), sum.data());
     print("weighted_sum", {&sum});

@@ -120,6 +120,7 @@ def test_lanes_and_threads_give_the_same_trees(loss, more, monkeypatch):
     y = {"log_loss": (y > 0).astype(int), "multinomial": np.digitize(y, [-1, 1])}.get(loss, y)
     monkeypatch.setattr(boosting, "LEAST_PACKED", 1)
     monkeypatch.setattr(newton, "LEAST_SHARED", 100)
+    monkeypatch.setattr(newton, "LEAST_PART", 100)
 
     def fitted():
         return hist(loss, max_iter=3, random_state=0, **({"max_leaf_nodes": 20} | more)).fit(Z, y)

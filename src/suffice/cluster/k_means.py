@@ -24,7 +24,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting.em import em, em_runs, summarize_each
-from ..fitting.nearest import nearest, nearest_sums, squared_distances
+from ..fitting.nearest import nearest, nearest_sums, squared_distances, sums_pieces
 from ..fitting.seeding import SEEDINGS, farthest
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..statistics import describe
@@ -50,12 +50,15 @@ class Centers(Model):
         """The nearest centre of each row, and its squared distance."""
         return nearest(X, self.center)
 
-    def summarize(self, block: Any) -> ClusterSums:
-        return self.labelled(block)[1]
+    def sums_pieces(self, block: Any) -> bool:
+        return sums_pieces(block.X, self.center)
 
-    def labelled(self, block: Any) -> tuple[np.ndarray, ClusterSums]:
-        """The nearest centre of each row, and the sums."""
-        labels, inertia, weight, offset = nearest_sums(block.X, block.weight, self.center)
+    def summarize(self, block: Any, rows: int = 0) -> ClusterSums:
+        return self.labelled(block, rows)[1]
+
+    def labelled(self, block: Any, rows: int = 0) -> tuple[np.ndarray, ClusterSums]:
+        """The nearest centre of each row, and the sums, of pieces of so many rows if this is not zero."""
+        labels, inertia, weight, offset = nearest_sums(block.X, block.weight, self.center, rows)
         return labels, ClusterSums(float(inertia), weight, offset)
 
     def estimate(self, s: ClusterSums) -> Self:

@@ -94,19 +94,18 @@ class Block(Value, ABC):
     def pieces(self, statistic_bytes: int) -> Iterator[Self]:
         """The block in pieces that fit in the cache, but are larger than their statistics; all of one size,
         since a small remainder has a statistic too."""
-        rows = self._piece_rows(statistic_bytes)
-        if 4 * statistic_bytes > PIECE_BYTES:
-            rows = of_one_size(self.X.shape[0], rows)
-        for number, part in enumerate(self.parts(rows)):
+        for number, part in enumerate(self.parts(self.piece_rows(statistic_bytes))):
             yield self.piece(part.start, part.stop, number)
 
     @property
     def is_one_piece(self) -> bool:
         """Whether it is one piece, however large the statistics are. Larger statistics only join pieces."""
-        return next(self.parts(self._piece_rows(0)), None) == slice(0, len(self))
+        return next(self.parts(self.piece_rows(0)), None) == slice(0, len(self))
 
-    def _piece_rows(self, statistic_bytes: int) -> int:
-        return power_of_two(max(PIECE_BYTES, 4 * statistic_bytes) / max(self.row_bytes, 8.0), 64)
+    def piece_rows(self, statistic_bytes: int) -> int:
+        """The rows of a piece."""
+        rows = power_of_two(max(PIECE_BYTES, 4 * statistic_bytes) / max(self.row_bytes, 8.0), 64)
+        return of_one_size(self.X.shape[0], rows) if 4 * statistic_bytes > PIECE_BYTES else rows
 
 
 @dataclass(frozen=True, eq=False)

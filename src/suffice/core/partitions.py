@@ -8,7 +8,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass
-from typing import Any, ClassVar
+from typing import Any, ClassVar, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -18,6 +18,8 @@ from .cost import afford
 from .progress import stage
 from .statistics import tree_sum
 from .values import nbytes
+
+F = TypeVar("F", bound=Callable[..., Any])
 
 # Rows that threads take longer to share than one of them takes to sum.
 FEW_BYTES = 1 << 18
@@ -186,32 +188,65 @@ def by_threads(f: Callable[..., Any], shared: Sequence[Any], block: Any) -> bool
     return hasattr(block, "row_bytes") and block.row_bytes * block.X.shape[0] > FEW_BYTES
 
 
-def fold_blocks(f: Callable[..., Any], shared: Sequence[Any], blocks: Sequence[Any], onto: Any = None) -> Any:
+def sums_pieces(f: Callable[..., Any], shared: Sequence[Any], block: Any) -> bool:
+    """Whether the summary of a model, or of several, sums the pieces of a block: see `Model.sums_pieces`."""
+    if getattr(f, "of_each_model", False):
+        models = shared[0]
+    else:
+        models = [m for m in shared[:1] if f is getattr(type(m), "summarize", None)]
+    return bool(models) and all(hasattr(m, "sums_pieces") and m.sums_pieces(block) for m in models)
+
+
+def of_each_model(f: F) -> F:
+    """Decorator: a summary of several models, its first argument, which passes on how they sum a block."""
+    f.of_each_model = True  # type: ignore[attr-defined]
+    return f
+
+
+class SumBytes:
+    """Bytes of the sum of no rows, as the first block has it: the size of pieces follows from it."""
+
+    def __init__(self, f: Callable[..., Any], *shared: Any) -> None:
+        self.of_no_rows = lambda block: f(*shared, block.piece(0, 0, 0))
+        self.known: int | None = None
+
+    def __call__(self, block: Any) -> int:
+        if self.known is None:
+            self.known = nbytes(self.of_no_rows(block))
+        return self.known
+
+
+def fold_blocks(
+    f: Callable[..., Any],
+    shared: Sequence[Any],
+    blocks: Sequence[Any],
+    onto: Any = None,
+    sum_bytes: SumBytes | None = None,
+) -> Any:
     """The sum over a run of blocks, in pieces that fit in the cache: the task of every engine.
 
-    A sum of whole numbers may be added to the total `onto`.
+    A sum of whole numbers may be added to the total `onto`. Tasks of one process share `sum_bytes`.
     """
     if len(blocks) == 1 and getattr(blocks[0], "is_one_piece", False) and not in_any_order(f):
         (block,) = blocks  # its sum is the summary of it: no summary of nothing tells the size of pieces
         with _computing(f, block):
             return f(*shared, block.piece(0, len(block), 0))
-    if onto is None:
-        zero = f(*shared, blocks[0].piece(0, 0, 0))
     if in_any_order(f):
-        total = zero if onto is None else onto
+        total = f(*shared, blocks[0].piece(0, 0, 0)) if onto is None else onto
         for block in blocks:
             with _computing(f, block):
                 total = f(*shared, block, onto=total)
         return total
-    size = nbytes(zero)
-    return tree_sum(fold_block(f, shared, block, zero, size) for block in blocks)
+    size = (sum_bytes or SumBytes(f, *shared))(blocks[0])
+    return tree_sum(fold_block(f, shared, block, size) for block in blocks)
 
 
-def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, zero: Any, size: int) -> Any:
-    if not len(block):
-        return zero
+def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, size: int) -> Any:
     with _computing(f, block):
-        return tree_sum(f(*shared, piece) for piece in block.pieces(size))
+        if len(block) and sums_pieces(f, shared, block):
+            return f(*shared, block.piece(0, len(block), 0), rows=block.piece_rows(size))
+        pieces = block.pieces(size) if len(block) else [block.piece(0, 0, 0)]
+        return tree_sum(f(*shared, piece) for piece in pieces)
 
 
 @contextmanager

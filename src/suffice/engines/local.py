@@ -15,7 +15,7 @@ import numpy as np
 from ..core.blas import one_blas_thread
 from ..core.blocks import Block, Rows, cut, stack
 from ..core.cost import return_freed_memory
-from ..core.partitions import Partitions, after_steps, by_threads, fold_blocks, in_any_order
+from ..core.partitions import Partitions, SumBytes, after_steps, by_threads, fold_blocks, in_any_order
 from ..core.progress import one_pass, rows_of
 from ..core.statistics import tree_sum
 from ..core.threads import in_order
@@ -67,8 +67,9 @@ class LocalPartitions(Partitions):
                 return fold_blocks(partial(f, each=in_order), shared, self.blocks)
 
             def task(block: Any) -> Any:
-                return fold_blocks(f, shared, [self._stepped(block, count)])
+                return fold_blocks(f, shared, [self._stepped(block, count)], sum_bytes=sum_bytes)
 
+            sum_bytes = SumBytes(f, *shared)
             return tree_sum(in_order(task, self.blocks))
 
     def _fold_in_any_order(

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from ..core.loop import Progress, Watch
-from ..core.partitions import Partitions, must_be_partitions
+from ..core.partitions import Partitions, must_be_partitions, of_each_model
 from ..core.statistics import Parts
 
 # EM does not fall, but for rounding and for what is added to covariances that they stay regular.
@@ -109,8 +109,9 @@ def em_runs(
     )
 
 
-def summarize_each(models: tuple[Any, ...], block: Any) -> Parts:
-    return Parts(tuple(model.summarize(block) for model in models))
+@of_each_model
+def summarize_each(models: tuple[Any, ...], block: Any, **how: Any) -> Parts:
+    return Parts(tuple(model.summarize(block, **how) for model in models))
 
 
 def advance(

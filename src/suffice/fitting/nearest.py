@@ -43,17 +43,25 @@ def nearest(X: Any, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return labels, distance[np.arange(len(labels)), labels]
 
 
+def sums_pieces(X: Any, points: np.ndarray) -> bool:
+    """Whether `nearest_sums` can sum pieces of rows, which it adds in the order of `tree_sum`."""
+    return len(points) >= MANY and not sp.issparse(X)
+
+
 def nearest_sums(
-    X: Any, weight: np.ndarray, points: np.ndarray
+    X: Any, weight: np.ndarray, points: np.ndarray, rows: int = 0
 ) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
     """The nearest point of each row, the weighted sum of squared distances from it, and by point the sums of
-    weights, (K,), and of weight times the offset from the point, (K, D)."""
+    weights, (K,), and of weight times the offset from the point, (K, D).
+
+    If `rows` is not zero, they are sums of pieces of so many rows: see `sums_pieces`.
+    """
     from ..loops.distances import nearest_sums, sparse_sums_by_label, sums_by_label
 
     if not sp.issparse(X):
         X, points = np.ascontiguousarray(X), np.ascontiguousarray(points)
-        if len(points) >= MANY:
-            return nearest_sums(X, weight, points)
+    if sums_pieces(X, points):
+        return nearest_sums(X, weight, points, rows or max(1, len(X)))
     labels, distance = nearest(X, points)
     if sp.issparse(X):
         sums = sparse_sums_by_label(*entries_of(X), weight, labels, points)

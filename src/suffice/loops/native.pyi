@@ -261,7 +261,7 @@ class _distances:
     ) -> tuple[NDArray[np.float64], NDArray[np.float64]]: ...
     @staticmethod
     def nearest_sums(
-        X: NDArray[np.float64], weight: NDArray[np.float64], points: NDArray[np.float64]
+        X: NDArray[np.float64], weight: NDArray[np.float64], points: NDArray[np.float64], rows: int
     ) -> tuple[NDArray[np.int64], float, NDArray[np.float64], NDArray[np.float64]]: ...
     @staticmethod
     def weighted_distances(

@@ -15,7 +15,8 @@ def cases(N, D, K):
     yield "nearest", (X, points)
     yield "nearest_of_many", (X, points)
     yield "sums_by_label", (X, weight, labels, points)
-    yield "nearest_sums", (X, weight, points)
+    for rows in (1 + N, 1 + N // 3):
+        yield "nearest_sums", (X, weight, points, rows)
     for rows in (X, holes):
         yield "weighted_distances", (rows, points, scales)
         yield "squares_about", (rows, R, points)

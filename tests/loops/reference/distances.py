@@ -21,7 +21,7 @@ def sums_by_label(X, weight, labels, points):
     return weight @ of, (weight[:, None] * of).T @ X - (weight @ of)[:, None] * points
 
 
-def nearest_sums(X, weight, points):
+def nearest_sums(X, weight, points, rows):
     labels, distance = nearest(X, points)
     return labels, weight @ distance, *sums_by_label(X, weight, labels, points)
 
