@@ -57,10 +57,10 @@ def late_first_block(monkeypatch):
     """The first block arrives last: whoever adds by arrival adds in another order."""
     plain = local.fold_blocks
 
-    def slow(f, shared, run, *total):
+    def slow(f, shared, run, *args, **kwargs):
         if n_threads() > 1 and run[0].index[0] % 4 == 0:
             time.sleep(0.002)
-        return plain(f, shared, run, *total)
+        return plain(f, shared, run, *args, **kwargs)
 
     monkeypatch.setattr(local, "fold_blocks", slow)
 
