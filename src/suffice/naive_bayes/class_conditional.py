@@ -224,7 +224,7 @@ class ClassConditional(GenerativeClassifier, Iterative):
         "alpha": [NON_NEGATIVE],
         "reg_covar": [NON_NEGATIVE],
         "class_prior": [Numbers(0), None],
-        "unlabelled": [FINITE, np.nan, str, None],  # no label is infinite
+        "unlabelled": [FINITE, "nan", str, None],  # no label is infinite
         "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
         "n_init": [AT_LEAST_1],
