@@ -24,6 +24,7 @@ from suffice.cluster import KMeans
 from suffice.core.model import Model, Predictor
 from suffice.estimator.answers import ANSWERS
 from suffice.mixture import BayesianGaussianMixture
+from suffice.preprocessing import TargetEncoder
 from suffice.svm import SVC, NuSVC
 
 from ..versions import SKLEARN
@@ -256,6 +257,8 @@ def test_documented_parameters_are_the_signature(cls):
     assert list(documented) == list(parameters)
     for name, kind in documented.items():
         default = re.search(r"default=(.*?)$", kind)
+        if cls is TargetEncoder and name in ("shuffle", "random_state") and Version("1.9") > SKLEARN:
+            continue  # scikit-learn 1.9 deprecated them; older versions have other defaults
         if default is None:
             assert parameters[name].default in (None, inspect.Parameter.empty), name
         else:
