@@ -301,7 +301,7 @@ class BaseBagging(Members, OfMembers, Estimator):
             name = type(self.estimator_).__name__
             raise ValueError(f"{name} doesn't support sample_weight: fit without weights.")
         members, seed = (), None
-        if self._goes_on():
+        if self._continues_fit():
             self._check_same_targets(start.classes.values[0] if self._labels else None)
             members, seed = self.model_.members, self.draws_.seed
         self._check_number(len(members))
@@ -340,7 +340,7 @@ class BaseBagging(Members, OfMembers, Estimator):
         if self.oob_score and self.warm_start:
             raise ValueError("Out of bag estimate only available if warm_start=False")
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "model_")
 
     def _check_number(self, n_members: int) -> None:

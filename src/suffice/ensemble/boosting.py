@@ -495,14 +495,14 @@ class TreeBoosting(TreeGrower):
         """A fitted estimator that predicts before the first stage; None for a constant."""
         return None
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "model_")
 
     def _solve(self, data: Any, held_out: tuple[Any, Any, Any] | None = None, monitor: Any = None) -> Boosted:
         start, bins = self._binned(data)
         loss, fitted = self._loss_of(start)
         self._check_same_targets(fitted.get("classes_"))
-        earlier = self.model_ if self._goes_on() else None
+        earlier = self.model_ if self._continues_fit() else None
         n_stages = getattr(self, self._limited_by)
         if earlier is not None and earlier.n_stages > n_stages:
             raise ValueError(

@@ -154,7 +154,7 @@ class RandomForest(Members, TreeGrower):
         rows = p.data.map(binned, p.bins, p.target).persisted()
         mean = 1.0 if self.max_samples is None else mean_draws(self.max_samples, p.rows)
         draws = Draws.of(rows, p.limits.key, p.rows, mean, self.bootstrap)
-        trees = tuple(self.model_) if self._goes_on() else ()
+        trees = tuple(self.model_) if self._continues_fit() else ()
         self._check_number(len(trees))
         trees = self._with_more(trees, partial(self._growth, p, rows, draws), p.data, Forest.of)
         return Grove(
@@ -168,7 +168,7 @@ class RandomForest(Members, TreeGrower):
             votes = progress.rows.map(out_of_bag, trees, progress.draws, p.target).gather(INSTEAD)
             self._score_out_of_bag(votes)
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "model_")
 
     def _shorten(self) -> None:

@@ -158,7 +158,7 @@ class Columns:
         self.used = np.full(len(self.cache), -1)
         self.time = self.n_computed = 0
 
-    def is_worn(self, pairs: int) -> bool:
+    def is_expired(self, pairs: int) -> bool:
         """Whether it is time to empty the cache, after so many pairs: see `RENEWED`."""
         filled = int((self.row_in >= 0).sum())
         work = self.n_rows * (self.n_computed - filled) + PAIR * pairs
@@ -238,7 +238,7 @@ def minimize_dual(
     box, since = (dual.lower, dual.upper, dual.group), n_iter
     slope = _slope(dual, columns, beta)
     while True:
-        if columns.is_worn(n_iter - since):
+        if columns.is_expired(n_iter - since):
             slope, since = _slope(dual, columns, beta), n_iter
             *_, violation = worst_pair(slope, beta, *box, dual.n_groups)
             idle, least = 0 if violation < 0.5 * least else idle + 1, min(least, violation)

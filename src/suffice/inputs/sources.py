@@ -297,8 +297,8 @@ def set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) -
 @contextmanager
 def same_features(estimator: Any, reset: bool) -> Iterator[None]:
     """Open rows of the same features as those of the previous fit, if the fit continues it (`warm_start`)."""
-    goes_on = getattr(estimator, "_goes_on", None)
-    if not (reset and hasattr(estimator, "n_features_in_") and goes_on is not None and goes_on()):
+    continues_fit = getattr(estimator, "_continues_fit", None)
+    if not (reset and hasattr(estimator, "n_features_in_") and continues_fit is not None and continues_fit()):
         yield
         return
     fitted = vars(estimator)

@@ -185,7 +185,7 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
         """The model whose weights are zero."""
         raise NotImplementedError
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "coef_")
 
     def _block_rows(self, block: Any) -> float | None:
@@ -214,7 +214,7 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
     def _solve(self, data: Partitions, coef_init: Any = None, intercept_init: Any = None) -> Progress:
         zero = self._zero(data)
         coef, intercept = coef_init, intercept_init
-        if self._goes_on():
+        if self._continues_fit():
             self._check_same_targets(zero.classes)
             self.densify()
             coef = self.coef_ if coef is None else coef

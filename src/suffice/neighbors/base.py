@@ -20,7 +20,7 @@ from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, HasMethods, Interval, StrOptions
 from ..inputs import Check, read_rows, source_of
 from ..statistics.nearest import Minkowski, Nearest, Pairwise, Queries, targets_of
-from .search import Contents, RowsElsewhere, StoredRows, contents
+from .search import NeighborCounts, RemoteRows, StoredRows, neighbor_counts
 
 # By the name of a metric, its p; that of 'minkowski', also called 'p', is a parameter.
 METRICS: dict[Any, float | None] = {
@@ -44,7 +44,7 @@ TREE_FEATURES, TREE_ROWS = 8, 2000
 class Searchable(Progress):
     """A fit by storing rows, with the classes of each target."""
 
-    rows: StoredRows | RowsElsewhere
+    rows: StoredRows | RemoteRows
     classes: tuple[np.ndarray, ...]
     n_samples_fit_: int
 
@@ -62,7 +62,7 @@ class Neighbors(Estimator, KNeighborsMixin):
     metric: Any
     p: Any
     metric_params: Any
-    _rows: Annotated[StoredRows | RowsElsewhere, "T, D"]
+    _rows: Annotated[StoredRows | RemoteRows, "T, D"]
     n_samples_fit_: int
     counts_rows = True  # those of weight zero have a number, too
 
@@ -99,10 +99,10 @@ class Neighbors(Estimator, KNeighborsMixin):
         block = data.gather("") if data.in_memory else None
         if self.metric == "precomputed":
             _must_be_distances(block)
-        s = data.fold(contents, Check.of(self).target)
+        s = data.fold(neighbor_counts, Check.of(self).target)
         must_have_rows(s.copies)
         distance, classes = self._distance(), self._classes_among(s)
-        rows: StoredRows | RowsElsewhere = RowsElsewhere(data)
+        rows: StoredRows | RemoteRows = RemoteRows(data)
         if block is not None:
             target, leaf_size = targets_of(block, classes), self._leaf_size(distance, block.X)
             rows = StoredRows(block.X, target, block.weight, leaf_size)
@@ -171,7 +171,7 @@ class Neighbors(Estimator, KNeighborsMixin):
                 raise ValueError(f"metric={self.metric!r} needs metric_params={{{name!r}: ...}}.")
         return Pairwise(self.metric, params)
 
-    def _classes_among(self, s: Contents) -> tuple[np.ndarray, ...]:
+    def _classes_among(self, s: NeighborCounts) -> tuple[np.ndarray, ...]:
         """The classes of each target among the rows, if there are any."""
         return ()
 
@@ -275,7 +275,7 @@ class Neighbors(Estimator, KNeighborsMixin):
 
     def _in_memory(self) -> StoredRows:
         """The rows, which must be in memory."""
-        if isinstance(self._rows, RowsElsewhere):
+        if isinstance(self._rows, RemoteRows):
             raise TypeError(
                 f"The rows of this {type(self).__name__} are not in memory: call kneighbors(X) with those "
                 "whose neighbours to find, or fit to rows in memory."
@@ -329,7 +329,7 @@ class Neighbors(Estimator, KNeighborsMixin):
     @property
     def rows_elsewhere(self) -> bool:
         """Whether the rows are not in memory, and each search is one pass over them."""
-        return isinstance(getattr(self, "_rows", None), RowsElsewhere)
+        return isinstance(getattr(self, "_rows", None), RemoteRows)
 
     def _fitted_state(self) -> dict[str, Any]:
         if self.rows_elsewhere:

@@ -22,22 +22,22 @@ MOST = 1024  # queries of a task
 
 
 @dataclass(frozen=True, eq=False)
-class Contents(Statistics):
+class NeighborCounts(Statistics):
     """Number of neighbours that the rows count as, and the classes or the moments of their targets."""
 
     copies: int  # a row of weight w is ceil(w) of them
     target: tuple[Any, ...]  # of CategoryCounts or Moments; empty without targets
 
 
-def contents(kind: str | None, block: Any) -> Contents:
-    """The `Contents` of a block, whose targets are labels, numbers, or None."""
+def neighbor_counts(kind: str | None, block: Any) -> NeighborCounts:
+    """The `NeighborCounts` of a block, whose targets are labels, numbers, or None."""
     copies = int(np.ceil(block.weight).sum())
     if kind is None:
-        return Contents(copies, ())
+        return NeighborCounts(copies, ())
     if kind == "label":
-        return Contents(copies, (class_counts(block),))
+        return NeighborCounts(copies, (class_counts(block),))
     y = block.y[:, None] if block.y.ndim == 1 else block.y
-    return Contents(copies, (moments(y.astype(np.float64), block.weight, "diagonal"),))
+    return NeighborCounts(copies, (moments(y.astype(np.float64), block.weight, "diagonal"),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -72,7 +72,7 @@ class StoredRows(Value):
 
 
 @dataclass(frozen=True)
-class RowsElsewhere:
+class RemoteRows:
     """Rows that stay where they are: one pass over them searches the neighbours of all queries."""
 
     data: Partitions

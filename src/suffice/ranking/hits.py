@@ -17,7 +17,7 @@ from ..estimator.guarantees import KEEPS_LINKS
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..inputs import in_memory
 from .links import Graph, Links, turned
-from .page_rank import FARTHEST, LinkMass, OfLinks, along, error_within
+from .page_rank import FARTHEST, LinkEstimator, LinkMass, along, error_within
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,7 +48,7 @@ class Turns(Progress):
     rate: float = 1.0
 
 
-class HITS(OfLinks):
+class HITS(LinkEstimator):
     """HITS: hub and authority scores of the nodes of a graph.
 
     Parameters

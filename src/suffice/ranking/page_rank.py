@@ -89,7 +89,7 @@ def error_within(change: float, factor: float) -> float:
     return change if change <= ROUNDING or np.isnan(change) else FARTHEST
 
 
-class OfLinks(Iterative):
+class LinkEstimator(Iterative):
     """Base class of estimators that are fitted to links."""
 
     takes: ClassVar[str] = "edges"
@@ -128,7 +128,7 @@ class OfLinks(Iterative):
         return graph
 
 
-class Walks(OfLinks):
+class Walks(LinkEstimator):
     """Base class of random surfer scores: the iterations."""
 
     model_: Surfer
