@@ -40,8 +40,8 @@ def _divided(folds: Folds, block: Any) -> Divided:
 
 
 def _squares(model: LogLinear, block: Any) -> np.ndarray:
-    """The sums of the weights and of the Brier scores of rows: squared distances of the probabilities from
-    zero and one, of the second class alone if there are two."""
+    """Sums of the Brier scores and of the weights of rows. A Brier score is the squared distance of the
+    probabilities from zero and one; with two classes, of the probability of the second."""
     codes, scores = class_codes(model.classes, block.y), model.scores(block.X)
     P = expit(scores) if scores.shape[1] == 1 else softmax(scores)
     one = codes[:, None] == (np.ones(1) if scores.shape[1] == 1 else np.arange(scores.shape[1]))

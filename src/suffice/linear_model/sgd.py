@@ -49,15 +49,16 @@ from .initial_weights import FromInitialWeights, initial_weights, online_classes
 from .perceptron_epochs import signs
 from .precision import SparseCoefficients, line
 
-OF_SPARSE_INTERCEPT = 0.01  # an intercept is in each row, and other columns of sparse rows are in few
-DIVERGED = 100.0  # times the loss before the first step: steps were too long, not only the last of them
-LEAST_RATE = 1e-6  # below which 'adaptive' does not decrease
+# Factor of the step of the intercept, as every sparse row has an intercept but few of the other columns.
+OF_SPARSE_INTERCEPT = 0.01
+DIVERGED = 100.0  # the fit has diverged if the loss exceeds this multiple of the loss before the first step
+LEAST_RATE = 1e-6  # step size below which 'adaptive' does not decrease further
 
 
 @dataclass(frozen=True, eq=False)
 class LinearLoss(LinearScore):
-    """Scores coef x + intercept, and a loss of each. A class is scored against the rest, and of two classes
-    the second is. The statistics are the loss and its gradient, without the penalty."""
+    """Scores coef x + intercept, and a loss of each. Each class is scored against the rest; two classes
+    have one score, of the second. The statistics are the loss and its gradient, without the penalty."""
 
     theta: Annotated[np.ndarray, "(P, M)"]  # coefficients, the intercept last
     loss: str  # type: ignore[assignment]
@@ -87,8 +88,9 @@ class LinearLoss(LinearScore):
 
 @dataclass(frozen=True, eq=False)
 class GradientEpochs(Progress):
-    """The model to predict with, and of P problems the weights that learn. `numbers` are those of the loop:
-    the intercept, its sum over the visits, visits plus one, the l1 penalty that is owed, the step size."""
+    """The model that predicts, and the current weights of P problems. `numbers` are the state of the loop:
+    the intercept, its sum over the visits, visits plus one, the l1 penalty still to be applied, the step
+    size."""
 
     model: Annotated[LinearLoss, "P, D"]
     w: Annotated[Any, "float (P, D) or None"] = None
@@ -228,7 +230,7 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
         return progress.replace(statistics=s)
 
     def _update(self, X: Any, y: Any, sample_weight: Any, before: Any, classes: Any = None) -> Self:
-        """One epoch after those before, of which there may be none."""
+        """One epoch of `partial_fit`, from the state `before`, or from zero weights if it is None."""
         self._check_options()
         if self.early_stopping:
             raise ValueError("early_stopping should be False with partial_fit")
