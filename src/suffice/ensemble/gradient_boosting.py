@@ -123,7 +123,7 @@ class ExactBoosting(Members, TreeBoosting):
 
     @property
     def train_score_(self) -> np.ndarray:
-        """The mean training loss after each stage, of the rows in its sample."""
+        """The mean training loss of the in-bag rows after each stage."""
         return self._scores[1:, 0]
 
     def _must_sample(self, name: str) -> None:

@@ -43,13 +43,13 @@ from .weak_learners import (
     unpacked,
 )
 
-RATIOS = 1 << 16  # distinct ratios of which a median is exact
-LARGEST = 1 << 20  # of the coefficients of a line search, if the loss has no minimum
+RATIOS = 1 << 16  # number of distinct ratios up to which a median is exact
+LARGEST = 1 << 20  # largest coefficient of a line search, for a loss without a minimum
 
 
 @dataclass(frozen=True, eq=False)
 class Staged(Rows):
-    """Rows with the score of the terms so far."""
+    """Rows with the score of the current terms."""
 
     score: Annotated[Any, "(N,)"] = None
 
@@ -183,7 +183,7 @@ LOSSES: dict[str, TermLoss] = {
 
 @dataclass(frozen=True, eq=False)
 class Term(Value):
-    """A fitted base learner b(x). Of a classifier, -1 and 1."""
+    """A fitted base learner b(x). For a classifier, b(x) is -1 or 1."""
 
     member: Any  # a stored estimator
     classes: Annotated[Any, "labels (2,) or None"] = None  # of a classifier
@@ -370,7 +370,7 @@ class ForwardStagewise(OfMembers, Boosting):
         return [unpacked(term.member) for term in self.model_.terms]
 
     def _score_trees(self) -> tuple[list[Tree], np.ndarray]:
-        """Trees whose values add up to the score, and what is added to them."""
+        """Trees whose values add up to the score, and the constant that is added to the sum."""
         return [
             term.tree(beta) for term, beta in zip(self.model_.terms, self.model_.coefficient, strict=True)
         ], np.zeros(1)
