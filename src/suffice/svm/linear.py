@@ -41,15 +41,15 @@ from ..linear_model.precision import SparseCoefficients, line
 from ..linear_model.residuals import newton_step
 from ..statistics import Objective, class_codes, class_totals, class_weights, classes_of
 
-INEXACT = 0.1  # of the gradient, what conjugate gradients may leave of it
-PRODUCTS = 100  # of a Newton step, at most
-SHRINK = 0.35  # of the width of the smoothing
-SMOOTHED = 1e-2  # of the objective, the duality gap that smoothing may leave to a quadratic program
-PATIENCE = 30  # iterations of smoothing, after which a program is tried
-NEAREST = 2000  # rows of a program, or as many for each coefficient as
-ROWS_EACH = 20
-ENTRIES = 1 << 25  # of the rows of a program with which a fit begins
-LEAST = 1e-13  # of the objective, a duality gap that is rounding error
+INEXACT = 0.1  # relative residual at which conjugate gradients stop within a Newton step
+PRODUCTS = 100  # maximum number of Hessian products of a Newton step
+SHRINK = 0.35  # factor of the width of the smoothing, from one smoothed loss to the next
+SMOOTHED = 1e-2  # duality gap, relative to the objective, at which the quadratic program is tried
+PATIENCE = 30  # iterations with smoothing after which the quadratic program is tried in any case
+NEAREST = 2000  # minimum number of rows of the quadratic program
+ROWS_EACH = 20  # rows of the quadratic program for each coefficient
+ENTRIES = 1 << 25  # number of entries up to which a fit begins with the quadratic program of all rows
+LEAST = 1e-13  # duality gap, relative to the objective, that is rounding error
 
 
 @dataclass(frozen=True, eq=False)
@@ -289,7 +289,7 @@ class Hinged(Gapped):
         return max(self.objective - self.bound, 0.0)
 
     def finished(self, model: Any, s: HingeSums) -> Hinged:
-        """The fit with its model, the sums there, and the largest gap of all problems."""
+        """The fit with this model, its sums, and the largest duality gap of all problems."""
         gaps = self.gaps if len(self.gaps) == len(self.objectives) else (*self.gaps, self.gap)
         return self.replace(model=model, statistics=s, dual_gap_=float(max(gaps)))
 
@@ -470,7 +470,7 @@ class SquaredHinges(Problem):
     """Between two points, the Hessian of squared hinges changes only by the rows that cross the margin."""
 
     def optimum_of_few(self, total: float) -> np.ndarray | None:
-        """The optimum for a sample of the rows, whose total weight is `total`; None for few rows.
+        """The optimum on a sample of the rows, or None for few rows. `total` is the weight of all rows.
 
         Newton's method from there takes half as many passes over all rows.
         """

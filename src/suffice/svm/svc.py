@@ -46,7 +46,7 @@ class KKTReport(Value):
 
     @property
     def gap(self) -> float:
-        """The duality gap: the primal objective is above its minimum by no more."""
+        """The duality gap: an upper bound on the distance of the primal objective from its minimum."""
         return self.primal - self.dual
 
 
@@ -266,8 +266,8 @@ class SVC(OneVsOne):
     def _within_budget(
         self, budget: float, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
     ) -> Result:
-        """The largest margin with this sum of slacks. The sum falls with C: find C, from solution to
-        solution."""
+        """The largest margin with this sum of slacks. The sum decreases with C, which is found by
+        successive solutions."""
         most = 2.0 * min(weight[y > 0].sum(), weight[y < 0].sum())
         if budget >= most:
             raise ValueError(
