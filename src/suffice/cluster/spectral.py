@@ -49,13 +49,15 @@ from .kernel_k_means import feature_starts
 from .measures import CRITERIA
 
 INSTEAD = "use affinity='landmarks', whose sums are computed where the rows are."
-PLACES_TOL = 1e-6  # of the squared movement of centres among places, which have length one, in passes
+# Tolerance of the squared movement of centres in the embedding, whose points have length one.
+PLACES_TOL = 1e-6
 DENSE = 300  # rows up to which all eigenvectors are computed
 
 
 @dataclass(frozen=True, eq=False)
 class GraphEmbedding(Value):
-    """Eigenvectors of a graph of rows; a new row is at the weighted mean of its neighbours, per eigenvalue.
+    """Eigenvectors of a graph of rows. The embedding of a new row is the mean of its neighbours, weighted
+    by the affinities and divided by the eigenvalues.
 
     `points` are the rows, or with `column` their numbers among the columns of precomputed affinities.
     """
@@ -92,7 +94,7 @@ class GraphEmbedding(Value):
         return out
 
     def features(self, X: np.ndarray) -> np.ndarray:
-        """The place of each row, of length one, (N, C)."""
+        """The embedding of each row, scaled to length one, (N, C)."""
         A = self.affinities(X)
         total = A @ self.weight
         if self.criterion == "ratio-cut":  # (d - A) u = value u
@@ -156,7 +158,7 @@ class LandmarkGraph(Model):
         return self.replace(vectors=(V / root[:, None] / size)[:, keep])
 
     def features(self, X: np.ndarray) -> np.ndarray:
-        """The place of each row, of length one, (N, C)."""
+        """The embedding of each row, scaled to length one, (N, C)."""
         return (
             directions(np.asarray(self.matrix(X) @ self.vectors))
             if len(X)
@@ -166,7 +168,7 @@ class LandmarkGraph(Model):
 
 @dataclass(frozen=True, eq=False)
 class SpectralModel(Predictor):
-    """Centres among the places of rows in an embedding."""
+    """Cluster centres in the embedding of the rows."""
 
     embedding: Any  # GraphEmbedding or LandmarkGraph
     centers: Annotated[Centers, "C"]
