@@ -185,7 +185,7 @@ def _flat(labels: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _depth(labels: Any) -> int:
-    """How deep lists are nested: 0 for a label."""
+    """The depth of nested lists: 0 for a label."""
     if isinstance(labels, str) or not hasattr(labels, "__len__"):
         return 0
     return 1 + max((_depth(part) for part in labels), default=0)
@@ -225,7 +225,7 @@ def _found(labels: np.ndarray, offset: np.ndarray, scheme: str, strict: bool) ->
 def _as_written(
     letter: np.ndarray, before: np.ndarray, same: np.ndarray, start: np.ndarray, stop: np.ndarray, scheme: str
 ) -> np.ndarray:
-    """Whether the letters of chunks follow the scheme."""
+    """Whether the letters of each chunk follow the scheme."""
     begins = letter[start] == "B"
     if scheme == "iob1":
         return begins == (same[start] & (before[start] != "O"))

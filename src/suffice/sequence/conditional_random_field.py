@@ -45,9 +45,9 @@ from .base import StepClassifier
 from .chain import Chains
 
 SOLVERS = ("lbfgs", "gradient", "sgd", "iis-s", "iis-t")
-RUN_BYTES = 1 << 21  # scores of the steps that are summarized at a time
-WORTH = 64  # operations on a block for each number that is summed over it,
-LEAST = 1 << 22  # and in all
+RUN_BYTES = 1 << 21  # memory of the scores of the steps that are summarized at a time
+WORTH = 64  # least operations on a block per number of its summary: fewer are fast beside adding the summary
+LEAST = 1 << 22  # least operations on a block
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class LinearChain(LossModel):
     def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Objective:
         """Minus the log-likelihood, and its gradient: expected minus observed counts. A step is an example.
 
-        All runs of the block are added to one array, in their order. What is added may be computed ahead:
+        All runs of the block are added to one array, in their order. The terms may be computed ahead:
         `each` is `map`, or its equivalent in threads.
         """
         out = np.zeros(len(self.theta))
