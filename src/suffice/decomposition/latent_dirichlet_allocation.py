@@ -215,7 +215,7 @@ def variational(
 
 @dataclass(frozen=True, eq=False)
 class Passed(Progress):
-    """State of the online solver: passes and steps so far."""
+    """State of the online solver: the numbers of passes and steps."""
 
     steps: int = 0
 
@@ -534,7 +534,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.bound_ = _perplexity(bound / (length or 1.0))
 
     def _unconverged(self, progress: Progress) -> str:
-        """A sampler, and a fit with tol=None, end when their passes are made."""
+        """The warning of a fit that has not converged; none for samplers and tol=None, which end after
+        their passes."""
         return "" if self._solver() == "gibbs" or self.tol is None else super()._unconverged(progress)
 
     def _has_converged(self, trace: tuple[float, ...]) -> bool:
