@@ -208,7 +208,7 @@ def classes_of(data: Any) -> np.ndarray:
 
 
 def at_least_two(classes: np.ndarray) -> np.ndarray:
-    """The classes. Raises if there are fewer than two, or too many."""
+    """Return the classes. Raises if there are fewer than two, or too many."""
     afford_classes(len(classes))
     if len(classes) < 2:
         raise ValueError(
@@ -219,10 +219,10 @@ def at_least_two(classes: np.ndarray) -> np.ndarray:
 
 
 def afford_classes(n_classes: int, numbers_each: int | None = None) -> None:
-    """Raise a MemoryError for more classes than there is memory for: most often, y is a column of ids.
+    """Raise a MemoryError if there are too many classes for the memory: most often, y is a column of ids.
 
-    A classifier has some numbers for each class. By default, as many as there are classes: each class has a
-    row, and a score of each row.
+    `numbers_each` is how many numbers a classifier has for each class. By default, it is the number of
+    classes: each class has a row, and a score of each row.
     """
     if numbers_each is None:
         what = "their scores for one row of each"
@@ -259,7 +259,7 @@ def weights_of_classes(class_weight: Any, classes: np.ndarray, totals: np.ndarra
 
 
 def class_counts(block: Any) -> CategoryCounts:
-    """The classes of a block, and the weight of each; if there are several targets, of each of them."""
+    """The classes of a block and their weights, for each target."""
     block = block if block.weight.all() else block[np.flatnonzero(block.weight)]
     columns = [block.y] if block.y.ndim == 1 else block.y.T
     values, count = zip(*(count_categories(y[:0], y, block.weight[:, None]) for y in columns), strict=True)
