@@ -269,7 +269,8 @@ class _Dense(Gaussian):
     def _completed(
         self, X: np.ndarray, r: np.ndarray, mean: np.ndarray, C: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """X with missing entries at their expectation given the observed, and their scatter about it."""
+        """X with missing entries replaced by their conditional expectations given the observed entries,
+        and the weighted sum of their conditional covariances."""
         filled, extra = X.copy(), np.zeros_like(C)
         for rows, seen in _patterns(X):
             if seen is None:
