@@ -1,4 +1,4 @@
-"""What estimators of neighbours have in common: the rows, the distance and the search."""
+"""Base of the estimators of neighbours: the rows, the distance and the search."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ class Searchable(Progress):
 class Neighbors(Estimator, KNeighborsMixin):
     """Base class of estimators that store rows and search them.
 
-    By its second base class, scikit-learn's functions recognize an estimator of neighbours.
+    scikit-learn's functions recognize estimators of neighbours by the second base class.
     """
 
     model_: Minkowski | Pairwise
@@ -172,16 +172,16 @@ class Neighbors(Estimator, KNeighborsMixin):
         return Pairwise(self.metric, params)
 
     def _classes_among(self, s: NeighborCounts) -> tuple[np.ndarray, ...]:
-        """The classes of each target among the rows, if there are any."""
+        """The classes of each target in the rows; empty unless the estimator is a classifier."""
         return ()
 
     @property
     def _classes(self) -> tuple[np.ndarray, ...]:
-        """The classes of each target, if there are any."""
+        """The classes of each target; empty unless the estimator is a classifier."""
         return ()
 
     def _leaf_size(self, distance: Minkowski | Pairwise, X: Any) -> int:
-        """The most rows of a leaf of the tree; zero for no tree."""
+        """The maximum number of rows of a leaf of the tree; zero for no tree."""
         if isinstance(distance, Pairwise):
             if sp.issparse(X):
                 _must_be_of_sparse_rows(self.metric)

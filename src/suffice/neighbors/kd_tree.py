@@ -62,7 +62,7 @@ class KDTree(Value):
 
     @classmethod
     def of(cls, X: Any, leaf_size: int = 30, weight: np.ndarray | None = None) -> KDTree:
-        """The tree of rows; of those with a weight, if there are weights."""
+        """The tree of the rows with a positive weight."""
         from ..loops.neighbors import build_tree
 
         X = np.ascontiguousarray(X, dtype=np.float64)

@@ -18,7 +18,7 @@ from ..statistics import class_counts, moments
 from ..statistics.nearest import Minkowski, Nearest, Queries
 from .kd_tree import KDTree
 
-MOST = 1024  # queries of a task
+MOST = 1024  # number of queries of a task
 
 
 @dataclass(frozen=True, eq=False)
@@ -30,7 +30,7 @@ class NeighborCounts(Statistics):
 
 
 def neighbor_counts(kind: str | None, block: Any) -> NeighborCounts:
-    """The `NeighborCounts` of a block, whose targets are labels, numbers, or None."""
+    """The `NeighborCounts` of a block. `kind` says whether its targets are labels, numbers, or None."""
     copies = int(np.ceil(block.weight).sum())
     if kind is None:
         return NeighborCounts(copies, ())
@@ -73,7 +73,7 @@ class StoredRows(Value):
 
 @dataclass(frozen=True)
 class RemoteRows:
-    """Rows that stay where they are: one pass over them searches the neighbours of all queries."""
+    """Rows that are not in memory. One pass over them searches the neighbours of all queries."""
 
     data: Partitions
 

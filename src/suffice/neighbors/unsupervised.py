@@ -15,7 +15,7 @@ from ..core.threads import in_order
 from ..estimator.parameters import Interval
 from .base import Neighbors
 
-SOME = 64  # queries whose distances from all rows are held at once
+SOME = 64  # number of queries whose distances from all rows are held at once
 
 
 class NearestNeighbors(Neighbors, RadiusNeighborsMixin):
