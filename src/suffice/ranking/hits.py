@@ -24,7 +24,7 @@ from .page_rank import FARTHEST, LinkEstimator, LinkMass, along, error_within
 class Hubs(Model):
     """authority = A' hub and hub = A authority, each normalized; A_st = weight of the links s -> t.
 
-    The two sides are updated in turns.
+    The two scores are updated alternately.
     """
 
     threads_share_blocks: ClassVar[bool] = True
@@ -157,6 +157,6 @@ class HITS(LinkEstimator):
         return {"hubs_": model.hub, "authorities_": model.authority, "residual_": progress.change}
 
     def rank(self, n: int | None = None) -> np.ndarray:
-        """Ids of the nodes by decreasing authority score; the first n, if given."""
+        """Ids of the nodes by decreasing authority score; the first n unless it is None."""
         check_is_fitted(self)
         return self.nodes_[np.argsort(-self.authorities_, kind="stable")[:n]]
