@@ -98,7 +98,7 @@ def weigh_categories(
 
 
 class Encoder(Estimator):
-    """What the encoders share: fits to tables, and rows that are encoded when they are read."""
+    """Base class of the encoders: fits to tables, and rows that are encoded when they are read."""
 
     categories_: list[np.ndarray]
     statistics_: Any
@@ -204,7 +204,7 @@ class Encoder(Estimator):
 
 
 def coded_categories(s: Occurrences) -> Coded:
-    """All categories, as a few rows: missing values are the last."""
+    """Rows that contain all categories of each column. Missing values are the last."""
     columns = [
         _with_nan(values) if hole else values
         for values, hole in zip(s.categories.values, s.missing, strict=True)
@@ -221,7 +221,7 @@ def _with_nan(values: np.ndarray) -> np.ndarray:
 
 
 def _with_missing_as(values: np.ndarray, categories: np.ndarray) -> np.ndarray:
-    """The values, with that of None and NaN which is a category."""
+    """The values, with None or NaN in place of missing ones, whichever is a category."""
     hole = missing(values)
     if not hole.any() or not missing(categories[-1:]).any():
         return values
@@ -391,7 +391,7 @@ class OneHotEncoder(Encoder, preprocessing.OneHotEncoder):
         return X if self.sparse_output else X.toarray()
 
     def _entries(self) -> float | None:
-        """Non-zero entries of a row, at most; None if the output is dense."""
+        """The maximum number of non-zero entries of a row; None if the output is dense."""
         return float(self.n_features_in_) if self.sparse_output else None
 
 

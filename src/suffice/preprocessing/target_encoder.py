@@ -353,7 +353,8 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
         self._fit(X, handle_unknown="ignore", ensure_all_finite="allow-nan")
 
     def _encodings(self, s: TargetMoments) -> tuple[Any, list[np.ndarray]]:
-        """The overall mean, and the encodings by feature, and by class if there are several."""
+        """The overall mean, and the encodings of the categories of each feature; with several classes,
+        for each class."""
         _, center, variance = s.total()
         found = []
         for d, categories in enumerate(self.categories_):
