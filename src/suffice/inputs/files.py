@@ -50,7 +50,8 @@ def find_files(path: Any, scan: str, filesystem: Any = None) -> Files:
 
 
 def _nothing_found(names: list[str], scan: str, local: bool) -> FileNotFoundError:
-    """The error for folders and globs without files of these endings: it names what else is there."""
+    """The error for folders and globs without files with these endings. It names other files that are
+    there."""
     endings = ENDINGS[scan]
     said = f"No file ending in {' or '.join(endings)} was found in {names}"
     there = sorted(p.name for name in names if local for p in Path(name).glob("*") if not _hidden(p.name))
@@ -136,14 +137,14 @@ def _as_pyarrow(filesystem: Any) -> Any:
 
 
 def _divided(name: str) -> tuple[str, str]:
-    """The folder before the first wildcard of a glob, and the rest; "" if there is none."""
+    """Split a glob into the folder before the first wildcard and the rest, which is "" without a wildcard."""
     parts = name.split("/")
     first = next((n for n, part in enumerate(parts) if has_magic(part)), len(parts))
     return "/".join(parts[:first]), "/".join(parts[first:])
 
 
 def _hidden(name: str) -> bool:
-    """Whether readers skip a file of this name, as Spark and Arrow do."""
+    """Whether readers skip files with this name, as Spark and Arrow do."""
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
@@ -207,7 +208,7 @@ class _Remote:
         return bool(self.filesystem.get_file_info(path).is_file)
 
     def _files_in(self, folder: str) -> list[str]:
-        """All files below a folder, sorted as local ones are: by the parts of their paths."""
+        """All files below a folder, sorted by the parts of their paths, as local files are."""
         fs = required("pyarrow.fs", "parquet")
         forget(self.filesystem, folder)
         listed = self.filesystem.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
