@@ -130,8 +130,8 @@ def spread_rows(data: Partitions, size: int, seed: int, rounds: int = 4) -> np.n
     for turn in range(rounds):
         many = size // rounds + (size % rounds > turn)
         if many:
-            found = data.fold(draw_present, many + SPARE, seed, turn, chosen).first(many)
-            chosen = np.concatenate([chosen, found]) if len(chosen) else found
+            drawn = data.fold(draw_present, many + SPARE, seed, turn, chosen).first(many)
+            chosen = np.concatenate([chosen, drawn]) if len(chosen) else drawn
     return chosen
 
 

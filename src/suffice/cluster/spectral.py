@@ -543,8 +543,8 @@ class SpectralClustering(Clusterer):
 
     def _k_means(self, data: Any, candidates: np.ndarray, rows: Any) -> Centers:
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_init)
-        how = (self.n_clusters, "k-means++", seeds, self._precomputed)
-        starts = feature_starts(candidates, rows, *how)
+        options = (self.n_clusters, "k-means++", seeds, self._precomputed)
+        starts = feature_starts(candidates, rows, *options)
         if self.verbose:
             print("Initialization complete")
         watch = Watch(report=printed(1e-12)) if self.verbose else None
@@ -572,9 +572,9 @@ class SpectralClustering(Clusterer):
         places = embedding.features(points)  # of a sample, on which the starts are compared
         best = self._k_means(in_blocks(Rows(places, None, nearest.weight)), places, points)
         rows: Any = Features(data, embedding)  # type: ignore[arg-type]
-        found = lloyd((best,), rows, PLACES_TOL, 300)
-        warn_of_fewer(int(np.count_nonzero(found.statistics.weight)), self.n_clusters, "n_clusters")
-        return Progress(SpectralModel(embedding, found.model))
+        progress = lloyd((best,), rows, PLACES_TOL, 300)
+        warn_of_fewer(int(np.count_nonzero(progress.statistics.weight)), self.n_clusters, "n_clusters")
+        return Progress(SpectralModel(embedding, progress.model))
 
     def _with_rows(self, data: Partitions, points: np.ndarray) -> np.ndarray:
         """Landmarks that are the nearest of enough rows. Those of a few outliers would be clusters."""

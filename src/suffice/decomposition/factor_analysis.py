@@ -199,9 +199,9 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         family: Any = progress.model.component
-        found = self._rotated(family.loadings[0], family.noise[0])
-        sign = signs(found.loadings.T) if len(found.loadings) else np.ones(found.loadings.shape[1])
-        loadings, phi = found.loadings * sign, found.factor_covariance * np.outer(sign, sign)
+        rotated = self._rotated(family.loadings[0], family.noise[0])
+        sign = signs(rotated.loadings.T) if len(rotated.loadings) else np.ones(rotated.loadings.shape[1])
+        loadings, phi = rotated.loadings * sign, rotated.factor_covariance * np.outer(sign, sign)
         common = np.einsum("dk,kl,dl->d", loadings, phi, loadings)
         return {
             "components_": np.ascontiguousarray(loadings.T),
@@ -515,12 +515,12 @@ class FactorAnalysis(FactorModel):
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         family: Any = progress.model.component
         D, K = family.loadings.shape[1:]
-        found = super()._fitted(progress)
+        attributes = super()._fitted(progress)
         if self.factor_covariance == "free":  # whose signs are those of the identity
             free = self._rotated(family.loadings[0], family.noise[0])
-            found |= {"components_": free.loadings.T, "factor_covariance_": free.factor_covariance}
+            attributes |= {"components_": free.loadings.T, "factor_covariance_": free.factor_covariance}
         return {
-            **found,
+            **attributes,
             "noise_variance_": family.noise[0],
             "degrees_of_freedom_": degrees_of_freedom(D, K),
         }
@@ -649,6 +649,6 @@ class ProbabilisticPCA(FactorModel):
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         family: Any = progress.model.component
-        found, noise = super()._fitted(progress), float(family.noise[0, 0])
-        variance = (found["components_"] ** 2).sum(axis=1) + noise
-        return {**found, "noise_variance_": noise, "explained_variance_": variance}
+        attributes, noise = super()._fitted(progress), float(family.noise[0, 0])
+        variance = (attributes["components_"] ** 2).sum(axis=1) + noise
+        return {**attributes, "noise_variance_": noise, "explained_variance_": variance}

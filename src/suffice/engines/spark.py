@@ -210,10 +210,10 @@ def cells_of(number: int, value: Any) -> Iterator[Any]:
 
 
 def _value(cells: list[Any]) -> Any:
-    found, parts = iter(cells), []
-    length, sizes = pickle.loads(next(found))
+    remaining, parts = iter(cells), []
+    length, sizes = pickle.loads(next(remaining))
     for size in sizes:
-        mine = list(islice(found, -(-size // length)))
+        mine = list(islice(remaining, -(-size // length)))
         parts.append(memoryview(mine[0] if len(mine) == 1 else b"".join(mine))[:size])
     return pickle.loads(parts[0], buffers=parts[1:])
 

@@ -206,8 +206,8 @@ class NewtonLearner:
     def _entries(self, entries: Entries) -> np.ndarray:
         """The integers of all rows."""
         with short_tasks() as each:
-            found = each(entries, [self.block[a:b] for a, b in parts(0, len(self.block))])
-        return found[0] if len(found) == 1 else np.concatenate(found)
+            pieces = each(entries, [self.block[a:b] for a, b in parts(0, len(self.block))])
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     def _add_to_held(self, tree: Tree, k: int) -> None:
         """Add the values of a tree to the raw scores of the rows for validation."""

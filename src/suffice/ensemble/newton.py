@@ -199,9 +199,9 @@ class NewtonHistograms(Statistics):
             onto = cls(np.zeros((T, D, BINS, block.entry.shape[1]), np.int64))
         place = np.full(len(tree.feature), T, np.uint16)
         place[nodes] = np.arange(T)
-        found, codes = place[tree.leaves_of_codes(block.X.T)], np.ascontiguousarray(block.X)
-        order = np.argsort(found, kind="stable").astype(np.uint32)
-        stop = np.cumsum(np.bincount(found, minlength=T))
+        node, codes = place[tree.leaves_of_codes(block.X.T)], np.ascontiguousarray(block.X)
+        order = np.argsort(node, kind="stable").astype(np.uint32)
+        stop = np.cumsum(np.bincount(node, minlength=T))
         for hist, a, b in zip(onto.count, np.append(0, stop), stop, strict=False):
             add_entries(codes, order[a:b], block.entry[order[a:b]], hist)
         return onto
@@ -230,14 +230,14 @@ class FoldedNewton(Growth):
         for group in self._groups(sorted({self._smaller(t) for t in wanted}), at_once):
             h = self.data.fold(NewtonHistograms.of, tree, place[group])
             for hist, t in zip(h.count, group, strict=True):
-                found = {t: hist}
+                histograms = {t: hist}
                 if (parent := self.parents.get(t)) in self.kept:
                     other = sum(self.nodes[parent].children) - t  # type: ignore[arg-type]
-                    found[other] = self.kept.pop(parent) - hist
-                for node in wanted & found.keys():
-                    self._find_in(node, found[node])
+                    histograms[other] = self.kept.pop(parent) - hist
+                for node in wanted & histograms.keys():
+                    self._find_in(node, histograms[node])
                     if self.nodes[node].feature >= 0 and len(self.kept) < at_once:
-                        self.kept[node] = found[node]
+                        self.kept[node] = histograms[node]
 
     def _smaller(self, t: int) -> int:
         """The smaller of a node and its sibling, if the histogram of their parent was kept; else the node."""

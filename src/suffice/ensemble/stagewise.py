@@ -332,12 +332,12 @@ class ForwardStagewise(OfMembers, Boosting):
 
         def step(state: Progress) -> Progress:
             model = state.model
-            here = staged.at(len(model.terms), model)
+            scored_rows = staged.at(len(model.terms), model)
             scale = weight / (state.trace[-1] * weight if state.trace else total) if loss.labels else 1.0
-            part = replace(data, data=here.map(_working, loss, scale, classes))
+            part = replace(data, data=scored_rows.map(_working, loss, scale, classes))
             member = fitted_member(self.estimator_, int(seeds[state.n_iter]), part)
             term = Term(member, classes if loss.labels else None)
-            beta = loss.coefficient(here, term) * self.learning_rate
+            beta = loss.coefficient(scored_rows, term) * self.learning_rate
             model = Stagewise((*model.terms, term), (*model.coefficient, beta))
             now = staged.at(len(model.terms), model).fold(_loss, loss)
             reason = "no better term" if beta == 0.0 or now[0] == 0.0 else ""

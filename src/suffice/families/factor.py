@@ -82,11 +82,11 @@ class FactorGaussian(Family):
 
     def estimate(self, s: Moments) -> Self:
         rows = zip(s.weight, s.mean, s.variance, self.loadings, self.noise, self.mean, strict=True)
-        found = [
+        updated = [
             self._step(float(N), S, L, psi, mean) if N > 0 else (old, L, psi)
             for N, mean, S, L, psi, old in rows
         ]
-        mean, loadings, noise = (np.stack(part) for part in zip(*found, strict=True))
+        mean, loadings, noise = (np.stack(part) for part in zip(*updated, strict=True))
         return self.replace(mean=mean, loadings=loadings, noise=noise, started=True)
 
     def _step(
@@ -119,13 +119,13 @@ class FactorGaussian(Family):
     def distance_to_maximum(self, s: Moments) -> float:
         """The difference of the mean log-likelihood of these moments at the maximum that Newton's method
         reaches and at this model. There must be no penalty."""
-        here = best = float(s.weight @ self.mean_log_likelihood(s))
+        initial = best = float(s.weight @ self.mean_log_likelihood(s))
         family, gain, enough = self.replace(update="direct", started=True), np.inf, 1e-9 * s.weight.sum()
         while gain > enough:
             family = family.estimate(s)
             last, best = best, float(s.weight @ family.mean_log_likelihood(s))
             gain = best - last
-        return (best - here) / float(s.weight.sum())
+        return (best - initial) / float(s.weight.sum())
 
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         factors = rng.standard_normal((len(k), self.loadings.shape[2]))

@@ -168,9 +168,9 @@ class Columns:
     def slots(self, rows: np.ndarray) -> np.ndarray:
         """Cache the columns of these distinct rows, and return their places in the cache."""
         self.time += 1
-        found = self.slot_of[rows]
-        self.used[found[found >= 0]] = self.time
-        missing = rows[found < 0]
+        slot = self.slot_of[rows]
+        self.used[slot[slot >= 0]] = self.time
+        missing = rows[slot < 0]
         self.n_computed += len(missing)
         if len(missing):
             oldest = np.argpartition(self.used, len(missing) - 1)[: len(missing)]
@@ -285,8 +285,8 @@ def minimize_dual(
         beta[working] = part
         slope += change[dual.row]
     objective = 0.5 * float(beta @ (slope + dual.q))
-    found = DualSolution(beta, slope, _levels(dual, slope, beta), violation, objective, n_iter)
-    return found if record is None else record.solved(found)
+    solution = DualSolution(beta, slope, _levels(dual, slope, beta), violation, objective, n_iter)
+    return solution if record is None else record.solved(solution)
 
 
 def _slope(dual: Dual, columns: Columns, beta: np.ndarray) -> np.ndarray:

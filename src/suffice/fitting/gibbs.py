@@ -113,9 +113,9 @@ def _divided_and_joined(
     chosen = tuple(models[n] for n in active)
     current = tuple(pair for pair in pairs if pair is not None)
     for _ in range(REFINE):
-        found = data.fold(_refine, chosen, current).parts
+        refined = data.fold(_refine, chosen, current).parts
         current = tuple(
-            pair.replace(sub=_estimated(pair.sub, s)) for pair, s in zip(current, found, strict=True)
+            pair.replace(sub=_estimated(pair.sub, s)) for pair, s in zip(current, refined, strict=True)
         )
     proposals = data.fold(_propose, chosen, current).parts
     out = list(sums)

@@ -296,14 +296,14 @@ class Sharing:
 
     def _pass(self, calls: tuple[Any, ...]) -> tuple[Any, ...]:
         """One pass; or two, if some sums are of whole numbers and others are not."""
-        whole = [in_any_order(call.f) for call in calls]
-        if all(whole) or not any(whole):
-            return self._sums(WholeShares.of if all(whole) else Calls.summarize, calls)
+        any_order = [in_any_order(call.f) for call in calls]
+        if all(any_order) or not any(any_order):
+            return self._sums(WholeShares.of if all(any_order) else Calls.summarize, calls)
         of_whole, of_others = (
-            iter(self._pass(tuple(call for call, w in zip(calls, whole, strict=True) if w == kind)))
+            iter(self._pass(tuple(call for call, w in zip(calls, any_order, strict=True) if w == kind)))
             for kind in (True, False)
         )
-        return tuple(next(of_whole if w else of_others) for w in whole)
+        return tuple(next(of_whole if w else of_others) for w in any_order)
 
     def _sums(self, f: Callable[..., Any], calls: tuple[Any, ...]) -> tuple[Any, ...]:
         stores = [call.stored for call in calls if call.stored is not None]

@@ -517,8 +517,8 @@ def are_sequences(X: Any, named: bool = False, strings: bool = False) -> bool:
         return False
     if named and (depth := depth_of_steps(X)):
         return depth > 1
-    if strings and isinstance((found := first_leaf(X))[0], str):
-        return found[1] > 1
+    if strings and isinstance((first := first_leaf(X))[0], str):
+        return first[1] > 1
     return sp.issparse(X[0]) or hasattr(X[0], "ndim") or np.ndim(X[0]) == 2
 
 

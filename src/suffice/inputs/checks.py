@@ -71,19 +71,19 @@ class Check:
     def of(cls, estimator: Any) -> Check:
         tags = get_tags(estimator)
         target = {"classifier": "label", "regressor": "number"}.get(tags.estimator_type or "")
-        given = tags.input_tags
+        input_tags = tags.input_tags
         return cls(
             type(estimator).__name__,
-            given.sparse,
-            given.allow_nan,
-            given.positive_only,
-            given.string,
+            input_tags.sparse,
+            input_tags.allow_nan,
+            input_tags.positive_only,
+            input_tags.string,
             target,
             getattr(estimator, "takes_unlabelled", False),
             getattr(estimator, "counts_rows", False),
             getattr(estimator, "takes_symbols", False),
             getattr(estimator, "for_strings", ""),
-            given.pairwise,
+            input_tags.pairwise,
             getattr(estimator, "target_domain", None),
             getattr(estimator, "for_nan", ""),
         )

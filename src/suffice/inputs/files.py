@@ -43,10 +43,10 @@ def find_files(path: Any, scan: str, filesystem: Any = None) -> Files:
     if not names:
         raise ValueError("There are no files: pass a path, a glob, a URL, or a sequence of these.")
     filesystem, names = _located(names, scan, filesystem)
-    found, bases = (_local if filesystem is None else _Remote(filesystem))(names, ENDINGS[scan])
-    if not found:
+    paths, bases = (_local if filesystem is None else _Remote(filesystem))(names, ENDINGS[scan])
+    if not paths:
         raise _nothing_found(names, scan, filesystem is None)
-    return Files(tuple(found), os.path.commonpath(bases), filesystem)
+    return Files(tuple(paths), os.path.commonpath(bases), filesystem)
 
 
 def _nothing_found(names: list[str], scan: str, local: bool) -> FileNotFoundError:
@@ -184,11 +184,11 @@ class _Remote:
         self.filesystem = filesystem
 
     def __call__(self, names: list[str], endings: tuple[str, ...]) -> tuple[list[str], list[str]]:
-        found, bases = [], []
+        paths, bases = [], []
         for name in names:
             folder, wild = _divided(name)
             if not wild and self._is_file(name):
-                found.append(name)
+                paths.append(name)
                 bases.append(str(PurePosixPath(name.lstrip("/")).parent))
                 continue
             name = name.lstrip("/")  # as some file systems list it, and others do not
@@ -200,9 +200,9 @@ class _Remote:
                     rest is None
                     or (path.endswith(endings) and not any(map(_hidden, rest.strip("/").split("/"))))
                 ):
-                    found.append(path)
+                    paths.append(path)
             bases.append(folder.lstrip("/"))
-        return found, bases
+        return paths, bases
 
     def _is_file(self, path: str) -> bool:
         return bool(self.filesystem.get_file_info(path).is_file)
@@ -216,21 +216,21 @@ class _Remote:
         above = list(map(str, PurePosixPath(folder).parents))[:-1]
         logs = [(place, marker) for place in above for marker in FORMATS if "*" not in marker]
         infos = self.filesystem.get_file_info([f"{place}/{marker}" for place, marker in logs])
-        found = [log for log, info in zip(logs, infos, strict=True) if info.type == fs.FileType.Directory]
+        markers = [log for log, info in zip(logs, infos, strict=True) if info.type == fs.FileType.Directory]
         inside = [(path, marker) for path in map(PurePosixPath, paths) for marker in FORMATS]
-        found += [
+        markers += [
             (str(path.parents[1]), marker)
             for path, marker in inside
             if path.match(marker if "*" in marker else f"{marker}/*")
         ]
-        must_be_plain(found)
+        must_be_plain(markers)
         return paths
 
 
 def forget(filesystem: Any, path: str) -> None:
     """Drop the listings that fsspec keeps, which would hide changes."""
-    if (kept := of_fsspec(filesystem)) is not None:
-        kept.invalidate_cache(path)
+    if (original := of_fsspec(filesystem)) is not None:
+        original.invalidate_cache(path)
 
 
 def of_fsspec(filesystem: Any) -> Any:

@@ -428,8 +428,8 @@ class CsvFiles(TextFiles):
                 return f"If values are separated by {other!r}, call {self._call(f'delimiter={other!r}')}"
             quote = f"; quote a value that has {self.delimiter!r} in it" if self.quote_char else ""
             return f"Correct the line, or remove it{quote}"
-        found = re.search("invalid value '(.*)'", said, re.DOTALL)
-        value = found and found[1]
+        match = re.search("invalid value '(.*)'", said, re.DOTALL)
+        value = match and match[1]
         if value is not None and self.decimal == "." and DECIMAL_COMMA.fullmatch(value):
             call = self._call("decimal=','")
             return f"If numbers have a decimal comma, call {call}"

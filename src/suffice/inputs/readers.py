@@ -96,16 +96,16 @@ def entries_of(columns: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, .
 def columns_of(features: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
     """The columns of features that `entries_of` named."""
     first = {f"{name}_0": name for name in sizes}
-    found, k = [], 0
+    chosen, k = [], 0
     while k < len(features):
         name = first.get(features[k])
         if name is not None and tuple(features[k : k + sizes[name]]) == entries_of([name], sizes):
-            found.append(name)
+            chosen.append(name)
             k += sizes[name]
         else:
-            found.append(features[k])
+            chosen.append(features[k])
             k += 1
-    return tuple(found)
+    return tuple(chosen)
 
 
 def lists_of(batch: Any, name: str, size: int) -> np.ndarray:

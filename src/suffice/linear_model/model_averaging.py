@@ -95,9 +95,9 @@ class AveragedLine(Model):
         lines = [self._of(subset, s) for subset in self.subsets]
         evidences = np.array([line.log_evidence for line in lines])
         total, probabilities = model_probabilities(evidences, self.prior)
-        kept = tuple((n, lines[n]) for n in np.flatnonzero(probabilities > LEAST).tolist())
+        probable = tuple((n, lines[n]) for n in np.flatnonzero(probabilities > LEAST).tolist())
         return self.replace(
-            log_evidences=evidences, log_evidence=total, probabilities=probabilities, kept=kept
+            log_evidences=evidences, log_evidence=total, probabilities=probabilities, kept=probable
         )
 
     def _of(self, subset: tuple[int, ...], s: Moments) -> GaussianWeights:

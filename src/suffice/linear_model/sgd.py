@@ -297,16 +297,16 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
             rows: Any
             if sp.issparse(X):
                 steps, rows = sparse_epoch, list(entries_of(X, dtype))
-                how = rule._replace(of_intercept=OF_SPARSE_INTERCEPT * rule.of_intercept)
+                block_rule = rule._replace(of_intercept=OF_SPARSE_INTERCEPT * rule.of_intercept)
             else:
-                steps, rows, how = epoch, [np.ascontiguousarray(X, dtype)], rule
+                steps, rows, block_rule = epoch, [np.ascontiguousarray(X, dtype)], rule
             weights += weight[order].sum()
             if not before.n_iter:
                 s = model.summarize(block)
                 first += s.loss, s.weight
             for k in np.flatnonzero(before.active):
                 targets, state = np.ascontiguousarray(Y[:, k]), (w[k], total[k], paid[k], numbers[k])
-                loss[k] += steps(*rows, targets, weight, order, how, *state)
+                loss[k] += steps(*rows, targets, weight, order, block_rule, *state)
         must_have_rows(weights)
         if not (np.isfinite(w).all() and np.isfinite(numbers).all() and np.isfinite(loss).all()):
             raise ValueError(

@@ -220,14 +220,14 @@ class Neighbors(Estimator, KNeighborsMixin):
                 f"{self.n_samples_fit_}, n_samples = {X.shape[0]}{without}: fit to more rows, or lower "
                 "n_neighbors."
             )
-        found = self._rows.search(Queries(X, k + k_more, self.model_, self._classes))
-        if (found.row < 0).any():
-            fewest = int((found.row >= 0).sum(axis=1).min())
+        nearest = self._rows.search(Queries(X, k + k_more, self.model_, self._classes))
+        if (nearest.row < 0).any():
+            fewest = int((nearest.row >= 0).sum(axis=1).min())
             raise ValueError(
                 f"{k + k_more} neighbors per samples are required, but some samples have only {fewest} at a "
                 "finite distance: lower n_neighbors."
             )
-        return found
+        return nearest
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """Find the nearest rows of each query.
@@ -251,8 +251,8 @@ class Neighbors(Estimator, KNeighborsMixin):
         neigh_ind : ndarray of shape (n_queries, n_neighbors)
             Numbers of the nearest rows. A row of weight two is there twice.
         """
-        found = self._found(X, n_neighbors)
-        return (self.model_.rooted(found.distance), found.row) if return_distance else found.row
+        nearest = self._found(X, n_neighbors)
+        return (self.model_.rooted(nearest.distance), nearest.row) if return_distance else nearest.row
 
     def _found(self, X: Any, n_neighbors: int | None) -> Nearest:
         check_is_fitted(self)
@@ -289,16 +289,16 @@ class Neighbors(Estimator, KNeighborsMixin):
 
     def _others(self, n_neighbors: int | None) -> Nearest:
         """The nearest other rows of each row."""
-        found = self._nearest(self._in_memory().X, n_neighbors, 1)
-        own = found.row == np.arange(len(found.row))[:, None]
+        nearest = self._nearest(self._in_memory().X, n_neighbors, 1)
+        own = nearest.row == np.arange(len(nearest.row))[:, None]
         first = np.where(own.any(axis=1), own.argmax(axis=1), own.shape[1] - 1)  # else many equal rows
         keep = np.flatnonzero(np.arange(own.shape[1]) != first[:, None])
 
         def others(values: np.ndarray) -> np.ndarray:
             return values.reshape(own.size, -1)[keep].reshape(len(own), own.shape[1] - 1, *values.shape[2:])
 
-        parts = {name: others(getattr(found, name)) for name in ("distance", "row", "vote", "target")}
-        return found.replace(**parts)
+        parts = {name: others(getattr(nearest, name)) for name in ("distance", "row", "vote", "target")}
+        return nearest.replace(**parts)
 
     def kneighbors_graph(
         self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
@@ -320,11 +320,11 @@ class Neighbors(Estimator, KNeighborsMixin):
             The graph. The entries of a row are in the order of their distances.
         """
         self._must_be_mode(mode)
-        found = self._found(X, n_neighbors)
-        row, distance = found.row, self.model_.rooted(found.distance)
+        nearest = self._found(X, n_neighbors)
+        row, distance = nearest.row, self.model_.rooted(nearest.distance)
         values = np.ones(row.size) if mode == "connectivity" else distance.ravel()
         ends = np.arange(len(row) + 1) * row.shape[1]
-        return sp.csr_matrix((values, row.ravel(), ends), shape=(len(row), found.rows))
+        return sp.csr_matrix((values, row.ravel(), ends), shape=(len(row), nearest.rows))
 
     @property
     def rows_elsewhere(self) -> bool:
@@ -369,22 +369,22 @@ class Voters(Neighbors):
 
     def _votes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The weight of each neighbour of queries, (Q, K), and its targets, (Q, K, T)."""
-        found = self._found(X, None)
+        nearest = self._found(X, None)
         if self.weights in ("uniform", None):
-            return found.vote, found.target
-        distance = self.model_.rooted(found.distance)
+            return nearest.vote, nearest.target
+        distance = self.model_.rooted(nearest.distance)
         if callable(self.weights):
-            votes = found.vote * self.weights(distance)
+            votes = nearest.vote * self.weights(distance)
             if (votes.sum(axis=1) == 0).any():
                 raise ValueError(
                     "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid "
                     "this case if you are using a user-defined function."
                 )
-            return votes, found.target
+            return votes, nearest.target
         equal = distance == 0.0
         with np.errstate(divide="ignore"):
             inverse = 1.0 / distance
-        return found.vote * np.where(equal.any(axis=1, keepdims=True), equal, inverse), found.target
+        return nearest.vote * np.where(equal.any(axis=1, keepdims=True), equal, inverse), nearest.target
 
 
 class LeaveOneOut(Estimator):

@@ -67,8 +67,10 @@ class StoredRows(Value):
         Q = queries.X.shape[0]
         size = max(1, min(MOST, -(-Q // n_threads())))
         starts = range(0, max(1, Q), size)
-        found = list(in_order(task, tuple(slice(start, start + size) for start in starts)))
-        return queries.found(tuple(np.concatenate(parts) for parts in zip(*found, strict=True)), self.target)
+        results = list(in_order(task, tuple(slice(start, start + size) for start in starts)))
+        return queries.found(
+            tuple(np.concatenate(parts) for parts in zip(*results, strict=True)), self.target
+        )
 
 
 @dataclass(frozen=True)

@@ -83,18 +83,18 @@ def weigh_categories(
     rows = np.bincount(codes, minlength=len(values)) > 0
     hole = missing(values)
     present = np.flatnonzero(rows & ~hole)
-    found = values[present]
-    if found.dtype == object and all(isinstance(value, bool) for value in found):
-        found = found.astype(bool)  # among which some were missing
+    categories = values[present]
+    if categories.dtype == object and all(isinstance(value, bool) for value in categories):
+        categories = categories.astype(bool)  # among which some were missing
     try:
-        order = np.argsort(found, kind="stable")
+        order = np.argsort(categories, kind="stable")
     except TypeError:
-        kinds = sorted({type(value).__name__ for value in found})
+        kinds = sorted({type(value).__name__ for value in categories})
         raise TypeError(
             "Encoders require their input argument must be uniformly strings or numbers. Got "
             f"{kinds}: write all as strings."
         ) from None
-    return found[order], sums[:, present[order]], sums[:, hole].sum(axis=1)
+    return categories[order], sums[:, present[order]], sums[:, hole].sum(axis=1)
 
 
 class Encoder(Estimator):
@@ -151,8 +151,8 @@ class Encoder(Estimator):
             return columns, *X.shape
         if is_polars(X):  # of which scikit-learn makes one array
             arrays = (_polars_column(X[:, d]) for d in range(X.shape[1]))
-            how = {"ensure_2d": False, "dtype": None, "ensure_all_finite": ensure_all_finite}
-            return [check_array(column, **how) for column in arrays], *X.shape
+            options = {"ensure_2d": False, "dtype": None, "ensure_all_finite": ensure_all_finite}
+            return [check_array(column, **options) for column in arrays], *X.shape
         return super()._check_X(X, ensure_all_finite=ensure_all_finite)
 
     def _transform(self, X: Any, *args: Any, **how: Any) -> Any:

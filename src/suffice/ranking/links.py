@@ -76,8 +76,8 @@ class Ids(Value):
 
     @classmethod
     def of(cls, edges: Edges) -> Ids:
-        given = [edges.source, edges.target] if edges.ids is None else [edges.ids]
-        return cls(_distinct(np.concatenate(given)))
+        ids = [edges.source, edges.target] if edges.ids is None else [edges.ids]
+        return cls(_distinct(np.concatenate(ids)))
 
     def __add__(self, other: Ids) -> Ids:
         return Ids(_distinct(np.concatenate([self.values, other.values])))
@@ -136,9 +136,9 @@ def pairs(numbering: Numbering, weighted: bool, first: int, end: int, edges: Edg
     source, target = numbering.numbers(edges)
     weight = np.array(edges.weight, np.float64) if weighted else None
     if end - first < numbering.count:
-        here = np.flatnonzero((target >= first) & (target < end))
-        source, target = source[here], target[here]
-        weight = None if weight is None else weight[here]
+        inside = np.flatnonzero((target >= first) & (target < end))
+        source, target = source[inside], target[inside]
+        weight = None if weight is None else weight[inside]
     return Pairs(((source, target, weight),))
 
 

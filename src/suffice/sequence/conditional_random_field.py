@@ -614,8 +614,8 @@ class ConditionalRandomField(StepClassifier):
 
         def in_runs(block: Any) -> np.ndarray:
             K, model = len(self.classes_), self.model_
-            found = (model.chains(run).by_step().smoothed()[1] for run in model.runs(block, by_step=True))
-            return np.concatenate([np.zeros((0, K, K)), *found])
+            marginals = (model.chains(run).by_step().smoothed()[1] for run in model.runs(block, by_step=True))
+            return np.concatenate([np.zeros((0, K, K)), *marginals])
 
         return self._of_steps(in_runs, X, groups)
 
@@ -690,18 +690,18 @@ class ConditionalRandomField(StepClassifier):
             return allowed, np.ones(K, bool)
         moves, start = np.zeros((K, K), bool), np.zeros(K, bool)
         for before, after in allowed:
-            here = self._code(after)
+            code = self._code(after)
             if before is None:
-                start[here] = True
+                start[code] = True
             else:
-                moves[self._code(before), here] = True
+                moves[self._code(before), code] = True
         return moves, start if start.any() else np.ones(K, bool)
 
     def _code(self, label: Any) -> int:
-        found = np.flatnonzero(self.classes_ == label)
-        if not len(found):
+        place = np.flatnonzero(self.classes_ == label)
+        if not len(place):
             raise ValueError(f"The label {label!r} is none of the classes {self.classes_.tolist()}.")
-        return int(found[0])
+        return int(place[0])
 
     def _open_to(self, fixed: Any, shape: Any) -> np.ndarray:
         """Mask of the allowed labels of each step, (N, K)."""
@@ -746,8 +746,8 @@ class ConditionalRandomField(StepClassifier):
             x, move = block.X[[n]], chains._moves[n if chains.move.ndim == 3 else 0]
             onwards = chains._moves[n + 1 if chains.move.ndim == 3 and after is not None else 0]
             answer[n] = self._explained(x, label, other, before, after, move, onwards, top)
-        found = shaped(answer)
-        return [list(part) for part in found] if isinstance(found, list) else list(found)
+        answers = shaped(answer)
+        return [list(part) for part in answers] if isinstance(answers, list) else list(answers)
 
     def _explained(
         self,

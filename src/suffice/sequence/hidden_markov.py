@@ -191,8 +191,8 @@ def _tied(moves: np.ndarray, ties: np.ndarray) -> np.ndarray:
     for kind in set(kinds):
         rows = np.array([other == kind for other in kinds])
         for number in set(kind):
-            here = (ties == number) & rows[:, None]
-            out[here] = moves[here].mean()
+            tied = (ties == number) & rows[:, None]
+            out[tied] = moves[tied].mean()
     return out
 
 

@@ -33,8 +33,8 @@ class FeatureValues(Statistics):
         """The values in a block, sketched as finely as `max_bins` bins of about one weight need."""
         capacity = max(max_bins, CAPACITY)
         sketch = quantile_sketch(_numbers(rows.X, ~categorical), rows.weight, capacity=capacity)
-        found = (distinct(_column(rows.X, d)) for d in np.flatnonzero(categorical).tolist())
-        return cls(sketch, Distinct(tuple(found)))
+        categories = (distinct(_column(rows.X, d)) for d in np.flatnonzero(categorical).tolist())
+        return cls(sketch, Distinct(tuple(categories)))
 
 
 def _numbers(X: Any, columns: np.ndarray) -> Any:

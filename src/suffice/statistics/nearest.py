@@ -208,20 +208,20 @@ def search(X: Any, weight: np.ndarray, queries: Any, k: int, p: float) -> tuple[
     """
     from ..loops.neighbors import nearest_of_all
 
-    found, weight = nobody(queries.shape[0], k), np.ascontiguousarray(weight, np.float64)
+    nearest, weight = nobody(queries.shape[0], k), np.ascontiguousarray(weight, np.float64)
     if sp.issparse(X) or sp.issparse(queries):
-        _search_sparse(X, weight, queries, float(p), *found)
-        return found
+        _search_sparse(X, weight, queries, float(p), *nearest)
+        return nearest
     queries = _numbers(queries)
     by_products = p == 2.0 and X.shape[1] > FEW_FEATURES and len(queries) >= MANY_QUERIES
     for start in range(0, len(X), PIECE):
         piece = slice(start, start + PIECE)
         rows = _numbers(X[piece])
         if by_products:
-            _by_products(rows, start, weight[piece], queries, *found)
+            _by_products(rows, start, weight[piece], queries, *nearest)
         else:
-            nearest_of_all(rows, start, weight[piece], queries, float(p), *found)
-    return found
+            nearest_of_all(rows, start, weight[piece], queries, float(p), *nearest)
+    return nearest
 
 
 def _search_sparse(X: Any, weight: np.ndarray, queries: Any, p: float, *found: np.ndarray) -> None:

@@ -107,16 +107,16 @@ class QuantileSketch(Statistics):
             below = np.floor(index)
             a, b, t = value(below, "right"), value(below + 1.0, "right"), index - below
             # From the nearer side, as NumPy does, so that equal values stay equal.
-            found = np.where(t < 0.5, a + (b - a) * t, b - (b - a) * (1.0 - t))
+            quantile = np.where(t < 0.5, a + (b - a) * t, b - (b - a) * (1.0 - t))
         elif method == "closest_observation":
             index = n * q - 1.5
             even = (index == np.floor(index)) & (np.floor(index) % 2 == 1)
-            found = value(np.maximum(np.floor(index) + ~even, 0.0), "right")
+            quantile = value(np.maximum(np.floor(index) + ~even, 0.0), "right")
         else:
-            found = value(n * q, "left")
+            quantile = value(n * q, "left")
             if method == "averaged_inverted_cdf":
-                found = 0.5 * (found + value(n * q, "right"))
-        return np.maximum.accumulate(found) if (np.diff(q) >= 0).all() else found
+                quantile = 0.5 * (quantile + value(n * q, "right"))
+        return np.maximum.accumulate(quantile) if (np.diff(q) >= 0).all() else quantile
 
 
 def quantile_sketch(

@@ -151,12 +151,14 @@ def count_categories_by_label(
     k, weight = np.ascontiguousarray(k, np.int64), np.ascontiguousarray(weight)
     add_categories_by_label(X, weight, k, start, out)
     seen = np.asarray(out.any(axis=0))
-    found = []
+    results = []
     for first, end, known in zip(start[:-1], start[1:], values, strict=True):
-        here = np.flatnonzero(seen[first:end])
-        found.append((known, here.astype(np.float64), out[:, first + here]))
-    zero = CategoryCounts(tuple(v for v, _, _ in found), tuple(np.zeros((K, len(v))) for v, _, _ in found))
-    return zero + CategoryCounts(tuple(v for _, v, _ in found), tuple(c for _, _, c in found))
+        present = np.flatnonzero(seen[first:end])
+        results.append((known, present.astype(np.float64), out[:, first + present]))
+    zero = CategoryCounts(
+        tuple(v for v, _, _ in results), tuple(np.zeros((K, len(v))) for v, _, _ in results)
+    )
+    return zero + CategoryCounts(tuple(v for _, v, _ in results), tuple(c for _, _, c in results))
 
 
 @dataclass(frozen=True, eq=False)

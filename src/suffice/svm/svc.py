@@ -260,8 +260,8 @@ class SVC(OneVsOne):
         afford(2 * N * N, f"the kernel matrix of {N} rows", "use solver='smo'.")
         K = columns.compute(np.arange(N), slice(None))
         must_be_finite(K)
-        found = minimize_quadratic(dual, K, start)
-        return found if record is None else record.solved(found)
+        solution = minimize_quadratic(dual, K, start)
+        return solution if record is None else record.solved(solution)
 
     def _within_budget(
         self, budget: float, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record

@@ -176,9 +176,9 @@ def _npmi(total: float, n: np.ndarray, smoothing: float) -> float:
 
 def _c_v(total: float, n: np.ndarray, smoothing: float) -> float:
     pairs = _pairs(total, n, smoothing)
-    whole = pairs.sum(axis=0)
-    size = np.linalg.norm(pairs, axis=1) * np.linalg.norm(whole)
-    return float(np.mean(pairs.dot(whole) / np.where(size > 0, size, 1.0)))
+    totals = pairs.sum(axis=0)
+    size = np.linalg.norm(pairs, axis=1) * np.linalg.norm(totals)
+    return float(np.mean(pairs.dot(totals) / np.where(size > 0, size, 1.0)))
 
 
 def _words_of(topics: Any, n_words: int, feature_names: Any = None) -> list[list[Any]]:

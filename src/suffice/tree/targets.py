@@ -232,9 +232,9 @@ def check_total_weight(total: float) -> None:
 
 def weighted(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Weights times whole numbers, rounded; exact for whole weights, so that they equal repetition."""
-    whole = np.floor(weight)
-    exact = whole.astype(np.int64) * np.clip(x, -(2.0**62), 2.0**62).astype(np.int64)
-    return exact + np.rint((weight - whole) * x).astype(np.int64)
+    floor = np.floor(weight)
+    exact = floor.astype(np.int64) * np.clip(x, -(2.0**62), 2.0**62).astype(np.int64)
+    return exact + np.rint((weight - floor) * x).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
