@@ -53,7 +53,7 @@ OWN = {
     },
     "sample_weight": {
         "BayesianGaussianMixture",
-        *{"DatetimeEncoder", "OneHotEncoder", "OrdinalEncoder", "StepClassifier", "OfLinks"},
+        *{"DatetimeEncoder", "OneHotEncoder", "OrdinalEncoder", "StepClassifier", "LinkEstimator"},
         *{"BasisFunctions", "BilinearNMF", "ElasticNetCV", "FromInitialWeights", "PolynomialFeatures"},
         "RidgeCV",
         *SGD,

@@ -16,7 +16,7 @@ from sklearn.linear_model import LogisticRegression
 import suffice
 from suffice.core.blocks import Rows
 from suffice.fitting import conjugate_gradient, scaling_step
-from suffice.fitting.linear_algebra import one_after_the_other
+from suffice.fitting.linear_algebra import gauss_seidel_sweep
 from suffice.linear_model import (
     MaximumEntropy,
     maximum_entropy_distribution,
@@ -659,5 +659,5 @@ def test_conjugate_gradients_on_a_narrow_valley():
 
 def test_one_coordinate_after_the_other():
     A = np.array([[4.0, 1.0, 0.0], [1.0, 3.0, 0.0], [0.0, 0.0, 0.0]])
-    x = one_after_the_other(A, np.array([8.0, 5.0, 0.0]))
+    x = gauss_seidel_sweep(A, np.array([8.0, 5.0, 0.0]))
     np.testing.assert_allclose(x, [2.0, 1.0, 0.0])  # 8 / 4, then (5 - 2) / 3; nothing can be said of the last

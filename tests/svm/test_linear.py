@@ -103,9 +103,9 @@ def test_smoothing_and_programs_reach_the_optimum(monkeypatch, penalize_intercep
 def test_hessian_changes_by_the_rows_that_cross_the_margin(weighted):
     data = suffice.partition(X, np.digitize(X[:, 0], [-0.5, 0.5]), rng.random(len(X)) if weighted else None)
     old, new = rng.normal(size=(2, 3, X.shape[1] + 1))
-    at = module.Machines(new, np.arange(3), np.ones(3), True, 0.0, True, curvature=True)
-    before, after = (data.fold(module.Machines.summarize, at.replace(theta=theta)) for theta in (old, new))
-    change = data.fold(module.Machines.squared_sums, at, old)
+    at = module.HingeModel(new, np.arange(3), np.ones(3), True, 0.0, True, curvature=True)
+    before, after = (data.fold(module.HingeModel.summarize, at.replace(theta=theta)) for theta in (old, new))
+    change = data.fold(module.HingeModel.squared_sums, at, old)
     assert_allclose(before.hessian + change.hessian, after.hessian, rtol=1e-10, atol=1e-10)
     assert_array_equal(change.gradient, after.gradient)
     assert change.loss == after.loss
@@ -214,7 +214,7 @@ def test_products_with_the_second_derivatives(fit_intercept):
     for y, classes in ((rng.integers(0, 3, 50), np.arange(3)), (rng.normal(size=50), None)):
         P, M = (1 if classes is None else 3), 4 + fit_intercept
         of_classes = None if classes is None else np.array([1.0, 2.0, 0.5])
-        model = module.Machines(
+        model = module.HingeModel(
             rng.normal(size=(P, M)), classes, of_classes, fit_intercept, 0.1, True, curvature=True
         )
         direction = rng.normal(size=(P, M))

@@ -346,10 +346,10 @@ class AgglomerativeClustering(Clustering):
             )
         options = {"connectivity": links, "return_distance": True}
         if self.linkage == "ward":
-            found = ward_tree(points, **options)
+            result = ward_tree(points, **options)
         else:
-            found = linkage_tree(points, **options, linkage=self.linkage, affinity=self.metric)
-        return np.asarray(found[0], np.int64), found[4], found[1]
+            result = linkage_tree(points, **options, linkage=self.linkage, affinity=self.metric)
+        return np.asarray(result[0], np.int64), result[4], result[1]
 
     def _tree(self, merges: tuple[np.ndarray, ...]) -> tuple[np.ndarray, np.ndarray]:
         left, right, height = merges

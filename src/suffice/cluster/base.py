@@ -1,4 +1,4 @@
-"""What clusterings have in common: labels of rows, distances by the name of a metric, sizes that fit."""
+"""Shared by the clusterings: labels of rows, distances by the name of a metric, and checks of memory."""
 
 from __future__ import annotations
 
@@ -21,8 +21,9 @@ from ..statistics import describe
 from .clusterer import Clusterer
 from .k_means import Centers
 
-FEW = 1000  # small clusters
-EXACT_ROWS = 1 << 14  # among which all pairs are compared; by default, more rows are sampled or summed first
+FEW = 1000  # default number of small clusters
+# Rows up to which all pairs are compared; by default, more rows are sampled or summed first.
+EXACT_ROWS = 1 << 14
 
 # Names of metrics, and what `scipy.spatial.distance.cdist` calls them.
 METRICS = {
@@ -36,7 +37,7 @@ METRICS = {
     "manhattan": "cityblock",
     "sqeuclidean": "sqeuclidean",
 }
-MANY = 1 << 10  # points with which rows are compared at a time
+MANY = 1 << 10  # points to which rows are compared at a time
 
 
 def distances(X: np.ndarray, points: np.ndarray, metric: Any) -> np.ndarray:
@@ -98,7 +99,7 @@ def symmetric(A: Any, name: str = "Distance matrix", *, directed: bool = False) 
 
 
 def selected(X: np.ndarray, index: np.ndarray, metric: Any) -> np.ndarray:
-    """The rows with these numbers; of a precomputed distance, the distances among them."""
+    """The rows with these indices; with a precomputed distance, the distances between them."""
     return symmetric(X)[np.ix_(index, index)] if metric == "precomputed" else X[index]
 
 
@@ -120,7 +121,7 @@ def draw_present(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any
 
 
 def spread_rows(data: Partitions, size: int, seed: int, rounds: int = 4) -> np.ndarray:
-    """Many different rows, by k-means|| without its last step.
+    """Draw many distinct rows, by k-means|| without its last step.
 
     The first are drawn uniformly, and those of each later round in proportion to the squared distance from
     the rows before.
@@ -129,8 +130,8 @@ def spread_rows(data: Partitions, size: int, seed: int, rounds: int = 4) -> np.n
     for turn in range(rounds):
         many = size // rounds + (size % rounds > turn)
         if many:
-            found = data.fold(draw_present, many + SPARE, seed, turn, chosen).first(many)
-            chosen = np.concatenate([chosen, found]) if len(chosen) else found
+            drawn = data.fold(draw_present, many + SPARE, seed, turn, chosen).first(many)
+            chosen = np.concatenate([chosen, drawn]) if len(chosen) else drawn
     return chosen
 
 
@@ -161,7 +162,8 @@ def numbered(group: np.ndarray, points: np.ndarray | None) -> np.ndarray:
 
 
 def gathered(data: Partitions, instead: str) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """All rows in float64, their weights, and the numbers of those with a weight."""
+    """Gather all rows in float64. Returns them with their weights, and the indices of rows of positive
+    weight."""
     block = data.gather(instead)
     X = np.ascontiguousarray(block.X, dtype=np.float64)
     return X, block.weight, np.flatnonzero(block.weight > 0)
@@ -180,7 +182,8 @@ class Leaves(Predictor):
 
     @classmethod
     def among(cls, X: np.ndarray, index: np.ndarray, label: np.ndarray, metric: Any) -> Leaves:
-        """The rows with these numbers and labels; of a precomputed distance, their columns."""
+        """Leaves from the rows with these indices and labels; with a precomputed distance, from their
+        columns."""
         if metric == "precomputed":
             return cls(np.empty((0, X.shape[1])), label, index)
         return cls(X[index], label)
@@ -219,7 +222,7 @@ class Clustering(Clusterer):
 
 
 def n_rows(estimator: Any, data: Partitions) -> float:
-    """The number of rows. Raises an error if there are too few of them."""
+    """The number of rows. Raises if there are fewer rows than clusters."""
     description = data.fold(describe)
     must_have_rows(description.weight)
     must_have_enough(description.rows, getattr(estimator, "n_clusters", None))

@@ -59,7 +59,7 @@ class BisectingTree(Predictor):
         return LeafSums(np.bincount(labels, block.weight * distance, K), np.bincount(labels, block.weight, K))
 
     def split(self, leaf: int, centers: np.ndarray) -> Self:
-        """The tree in which the leaf, of this number, has two children with these centres."""
+        """The tree after the leaf with this index gets two children with these centres."""
         child, M = self.child.copy(), len(self.center)
         child[self.leaves[leaf]] = M, M + 1
         return self.replace(
@@ -70,7 +70,7 @@ class BisectingTree(Predictor):
 
 @dataclass(frozen=True, eq=False)
 class LeafSums(Statistics):
-    """The sum of squared distances from the centre, and the weight, of each leaf."""
+    """The weight of each leaf, and the sum of squared distances from its centre."""
 
     inertia: Annotated[np.ndarray, "(K,)"]
     weight: Annotated[np.ndarray, "(K,)"]

@@ -117,25 +117,25 @@ def choose_k(
     if n_init == "auto":
         n_init = estimator.default_n_init if estimator.init == "random" else 1
     seeds = random.randint(np.iinfo(np.int32).max, size=n_init)
-    found = all_centers(data, numbers, estimator, tol, seeds)
-    inertia = np.array([s.inertia for _, s in found])
+    results = all_centers(data, numbers, estimator, tol, seeds)
+    inertia = np.array([s.inertia for _, s in results])
     out = Bunch(ks_=np.array(numbers), inertia_=inertia)
     if criterion == "gap":
         box = data.fold(Range.of)
         chosen = _by_gap(data, box, numbers, estimator, seeds, n_references, out)
     elif criterion == "diameter":
-        out.diameter_ = _mean_diameters(data, found, int(seeds[0]))
+        out.diameter_ = _mean_diameters(data, results, int(seeds[0]))
         fall = (out.diameter_[:-1] - out.diameter_[1:]) / (out.diameter_[0] or 1.0)
         flat = np.flatnonzero(fall < threshold)
         chosen = int(flat[0]) if len(flat) else len(numbers) - 1
     elif criterion == "bic":
-        D = found[0][0].center.shape[1]
-        out.bic_ = np.array([spherical_bic(s.inertia, s.weight, D) for _, s in found])
+        D = results[0][0].center.shape[1]
+        out.bic_ = np.array([spherical_bic(s.inertia, s.weight, D) for _, s in results])
         chosen = int(out.bic_.argmin())
     else:
         chosen = knee(out.ks_, inertia)
     out.k_ = numbers[chosen]
-    out.estimator_ = clone(estimator).set_params(n_clusters=out.k_, init=found[chosen][0].center, n_init=1)
+    out.estimator_ = clone(estimator).set_params(n_clusters=out.k_, init=results[chosen][0].center, n_init=1)
     out.estimator_.fit(X, sample_weight=sample_weight)
     return out
 

@@ -1,4 +1,4 @@
-"""What all clusterings have in common: the cluster of each row."""
+"""Base class of all clusterings: the cluster of each row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from ..inputs import map_rows, read_rows, source_of
 
 @dataclass(frozen=True, eq=False)
 class Clusters(Progress):
-    """What the fit of a clustering finds beside its model, as far as the clustering has it."""
+    """The fitted attributes of a clustering beside its model; None for those that it does not have."""
 
     labels_: Annotated[np.ndarray | None, "int (N,)"] = None  # of all rows of the fit, in their order
     n_clusters_: int | None = None
@@ -37,7 +37,7 @@ class Clusterer(ClusterMixin, Estimator):
         return {"trace_": -np.array(progress.trace)} if progress.trace else {}
 
     def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
-        """Set the labels of rows in memory, unless the fit found them."""
+        """Set the labels of rows in memory, unless the fit has set them."""
         if "labels_" not in vars(self) and source_of(X).in_memory:
             self.labels_ = self.predict(X)
 

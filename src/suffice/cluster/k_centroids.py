@@ -158,7 +158,8 @@ class Manhattan(CentroidModel):
 
 @dataclass(frozen=True, eq=False)
 class CodeSums(Statistics):
-    """Weight of the rows of each centre, of each code of each feature, and offsets of numbers."""
+    """The weight of the rows of each centre, in total and for each code of each feature, and offsets of
+    numbers."""
 
     inertia: float
     weight: Annotated[np.ndarray, "(K,)"]
@@ -211,7 +212,7 @@ METRICS: dict[str, Any] = {
 
 @dataclass(frozen=True, eq=False)
 class Range(Statistics):
-    """The least and the largest entry of each column, and what is among the rows."""
+    """The least and the largest entry of each column, whether all are whole, and whether a row is zero."""
 
     low: Annotated[np.ndarray, "(D,)"]
     high: Annotated[np.ndarray, "(D,)"]

@@ -57,7 +57,8 @@ class Centers(Model):
         return self.labelled(block, rows)[1]
 
     def labelled(self, block: Any, rows: int = 0) -> tuple[np.ndarray, ClusterSums]:
-        """The nearest centre of each row, and the sums, of pieces of so many rows if this is not zero."""
+        """The nearest centre of each row, and the sums. If `rows` is not zero, the sums are those of
+        pieces of as many rows."""
         labels, inertia, weight, offset = nearest_sums(block.X, block.weight, self.center, rows)
         return labels, ClusterSums(float(inertia), weight, offset)
 
@@ -103,7 +104,7 @@ def lloyd(
 
 
 def printed(tol: float) -> Callable[[Progress], None]:
-    """What `verbose` prints of each iteration, as scikit-learn does."""
+    """A callback that prints each iteration for `verbose`, as scikit-learn does."""
 
     def report(progress: Progress) -> None:
         print(f"Iteration {progress.n_iter - 1}, inertia {-progress.trace[-1]:.3f}.")
@@ -117,12 +118,13 @@ def printed(tol: float) -> Callable[[Progress], None]:
 def lloyd_runs(
     starts: tuple[Centers, ...], data: Partitions, tol: float, max_iter: int
 ) -> tuple[Progress, ...]:
-    """The results of `lloyd` from all initial centres, of any numbers of clusters."""
+    """The results of Lloyd's algorithm from each of the initial centres, whose numbers of clusters may
+    differ."""
     return em_runs(starts, data, max_iter=max_iter, **_lloyd(data, tol))
 
 
 def _lloyd(data: Partitions, tol: float) -> dict[str, Any]:
-    """When Lloyd's algorithm stops, and what it does with empty clusters."""
+    """The stopping rule of Lloyd's algorithm, and its relocation of empty clusters, as options of `em`."""
 
     def converged(old: Centers, new: Centers, trace: tuple[float, ...]) -> bool:
         rounding = (8.0 * np.finfo(np.float64).eps * np.abs(new.center).max(initial=0.0)) ** 2

@@ -324,13 +324,13 @@ class KMedoids(Clustering):
         K = K or self.n_clusters
         if not isinstance(self.init, str):
             index = np.asarray(self.init)
-            found = np.searchsorted(present, index)
+            place = np.searchsorted(present, index)
             known = np.isin(index, present)
             if len(index) != K or len(np.unique(index)) != K or not known.all():
                 raise ValueError(
                     f"init must be the numbers of {K} different rows with a weight; got {index.tolist()}."
                 )
-            return found
+            return place
         if self.init == "build":
             return greedy(pairs, weight, K)
         uniform = drawn_by(pairs.X, seed, self.metric == "precomputed")

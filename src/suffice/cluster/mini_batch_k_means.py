@@ -30,12 +30,13 @@ from .k_means import Centers, KMeans
 
 # Numbers of a sample for the initialization, which is dense.
 SAMPLE_NUMBERS = 1 << 24
-SPARSE = 0.05  # of the numbers of the sample, below which those that are not zero are kept as CSR
+SPARSE = 0.05  # fraction of non-zero numbers of the sample below which it is kept as CSR
 
 
 @dataclass(frozen=True, eq=False)
 class Steps(Progress):
-    """State of the mini-batches: the weight of each centre so far, and the moving average of the inertia."""
+    """State of the mini-batches: the accumulated weight of each centre, and the moving average of the
+    inertia."""
 
     total: Annotated[np.ndarray | None, "(K,)"] = None
     since: int = 0  # rows since a centre was moved to a row
@@ -47,7 +48,8 @@ class Steps(Progress):
 
 
 def moved(model: Centers, total: Any, s: Any) -> tuple[Centers, np.ndarray]:
-    """Each centre at the mean of all rows that were nearest to it, and the weight of these."""
+    """Move each centre to the mean of all rows that were nearest to it. Returns the weights of these
+    rows, too."""
     total = total + s.weight
     share = np.divide(1.0, total, out=np.zeros_like(total), where=total > 0)
     return model.replace(center=model.center + s.offset * share[:, None]), total
@@ -56,7 +58,7 @@ def moved(model: Centers, total: Any, s: Any) -> tuple[Centers, np.ndarray]:
 def reassigned(
     model: Centers, total: np.ndarray, ratio: float, rows: np.ndarray
 ) -> tuple[Centers, np.ndarray]:
-    """Centres of little weight, moved to rows: at most half as many as there are."""
+    """Move centres of little weight to rows, at most half as many as there are rows."""
     low = np.flatnonzero(total < ratio * total.max())
     low = low[np.argsort(total[low], kind="stable")][: len(rows) // 2]
     if not len(low) or len(low) == len(total):
@@ -68,7 +70,7 @@ def reassigned(
 
 
 def _shuffled(data: Partitions, size: int, seed: int) -> Iterator[Any]:
-    """Batches without end: the rows of each block in a random order, block after block."""
+    """Yield batches forever: the rows of each block in a random order, block after block."""
     for epoch in count():
         for block in data.batches():
             order = generator(Purpose.ORDER, seed, epoch, *block.index).permutation(len(block))

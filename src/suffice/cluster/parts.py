@@ -1,4 +1,4 @@
-"""Data as a pass sees it: the rows of one cluster, or reference rows drawn inside the pass."""
+"""Views of the data in a pass: the rows of one cluster, or reference rows drawn inside the pass."""
 
 from __future__ import annotations
 

@@ -49,13 +49,15 @@ from .kernel_k_means import feature_starts
 from .measures import CRITERIA
 
 INSTEAD = "use affinity='landmarks', whose sums are computed where the rows are."
-PLACES_TOL = 1e-6  # of the squared movement of centres among places, which have length one, in passes
+# Tolerance of the squared movement of centres in the embedding, whose points have length one.
+PLACES_TOL = 1e-6
 DENSE = 300  # rows up to which all eigenvectors are computed
 
 
 @dataclass(frozen=True, eq=False)
 class GraphEmbedding(Value):
-    """Eigenvectors of a graph of rows; a new row is at the weighted mean of its neighbours, per eigenvalue.
+    """Eigenvectors of a graph of rows. The embedding of a new row is the mean of its neighbours, weighted
+    by the affinities and divided by the eigenvalues.
 
     `points` are the rows, or with `column` their numbers among the columns of precomputed affinities.
     """
@@ -92,7 +94,7 @@ class GraphEmbedding(Value):
         return out
 
     def features(self, X: np.ndarray) -> np.ndarray:
-        """The place of each row, of length one, (N, C)."""
+        """The embedding of each row, scaled to length one, (N, C)."""
         A = self.affinities(X)
         total = A @ self.weight
         if self.criterion == "ratio-cut":  # (d - A) u = value u
@@ -156,7 +158,7 @@ class LandmarkGraph(Model):
         return self.replace(vectors=(V / root[:, None] / size)[:, keep])
 
     def features(self, X: np.ndarray) -> np.ndarray:
-        """The place of each row, of length one, (N, C)."""
+        """The embedding of each row, scaled to length one, (N, C)."""
         return (
             directions(np.asarray(self.matrix(X) @ self.vectors))
             if len(X)
@@ -166,7 +168,7 @@ class LandmarkGraph(Model):
 
 @dataclass(frozen=True, eq=False)
 class SpectralModel(Predictor):
-    """Centres among the places of rows in an embedding."""
+    """Cluster centres in the embedding of the rows."""
 
     embedding: Any  # GraphEmbedding or LandmarkGraph
     centers: Annotated[Centers, "C"]
@@ -541,8 +543,8 @@ class SpectralClustering(Clusterer):
 
     def _k_means(self, data: Any, candidates: np.ndarray, rows: Any) -> Centers:
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_init)
-        how = (self.n_clusters, "k-means++", seeds, self._precomputed)
-        starts = feature_starts(candidates, rows, *how)
+        options = (self.n_clusters, "k-means++", seeds, self._precomputed)
+        starts = feature_starts(candidates, rows, *options)
         if self.verbose:
             print("Initialization complete")
         watch = Watch(report=printed(1e-12)) if self.verbose else None
@@ -570,9 +572,9 @@ class SpectralClustering(Clusterer):
         places = embedding.features(points)  # of a sample, on which the starts are compared
         best = self._k_means(in_blocks(Rows(places, None, nearest.weight)), places, points)
         rows: Any = Features(data, embedding)  # type: ignore[arg-type]
-        found = lloyd((best,), rows, PLACES_TOL, 300)
-        warn_of_fewer(int(np.count_nonzero(found.statistics.weight)), self.n_clusters, "n_clusters")
-        return Progress(SpectralModel(embedding, found.model))
+        progress = lloyd((best,), rows, PLACES_TOL, 300)
+        warn_of_fewer(int(np.count_nonzero(progress.statistics.weight)), self.n_clusters, "n_clusters")
+        return Progress(SpectralModel(embedding, progress.model))
 
     def _with_rows(self, data: Partitions, points: np.ndarray) -> np.ndarray:
         """Landmarks that are the nearest of enough rows. Those of a few outliers would be clusters."""

@@ -205,8 +205,8 @@ class XMeans(NearestCenters):
             bic = spherical_bic(before.inertia, before.weight, D)
             for group in PARTS:
                 numbers = [K for K in group if most >= K and (K == 2 or ROWS * K <= N)]
-                found = all_centers(part, numbers, self, tol, seeds()) if numbers else []
-                for K, (split_model, s) in zip(numbers, found, strict=True):
+                results = all_centers(part, numbers, self, tol, seeds()) if numbers else []
+                for K, (split_model, s) in zip(numbers, results, strict=True):
                     after = spherical_bic(s.inertia, s.weight, D)
                     if after < bic - 2.0 * spurious_gain(N, D, K) and (s.weight > 0).all():
                         return split_model.center

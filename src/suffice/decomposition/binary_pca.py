@@ -48,7 +48,7 @@ from .nmf_start import row_uniforms
 NODES = {0: 1, 1: 31, 2: 15, 3: 9, 4: 7}  # nodes of an axis, by number of components
 NEWTON = 50  # steps at most of the logistic regressions; a few are enough
 SWEEPS = 20  # of the variational parameters of a row
-LARGEST = 30.0  # of the intercepts, without a penalty
+LARGEST = 30.0  # largest absolute value of an intercept without a penalty
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,12 +103,13 @@ class BinaryFactors(Model):
         return self.intercept + self.nodes @ self.loadings.T
 
     def binary(self, X: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Which entries are 1, and which are 0, as numbers; neither where they are not observed."""
+        """Indicators of the entries that are 1 and of those that are 0. Both are zero for entries that
+        are not observed."""
         ones = ((self.threshold or 0.0) < X).astype(np.float64)
         return ones, 1.0 - ones - np.isnan(X)
 
     def log_density(self, X: np.ndarray) -> np.ndarray:
-        """Log marginal probability of each row; of 'variational', a lower bound."""
+        """Log marginal probability of each row; for 'variational', a lower bound."""
         if self.solver == "variational":
             return self._variational(*self.binary(X))[2]
         return self.posterior(*self.binary(X))[0]
@@ -172,7 +173,7 @@ class BinaryFactors(Model):
     def by_chains(self, block: Any) -> QuadraticSums:
         """Metropolis-Hastings draws of the factors, proposed from their prior; a Newton step of each column.
 
-        The numbers of a row follow from a hash of it, and so not from the blocks.
+        The random numbers of a row are hashes of the row, so that they do not depend on the blocks.
         """
         (N, D), K, T = block.X.shape, self.loadings.shape[1], self.n_draws
         ones, zeros = self.binary(block.X)
@@ -500,7 +501,8 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         return model.replace(intercept=np.log(seen / (1.0 - seen)), loadings=L)
 
     def _averaged(self, start: BinaryFactors, data: Partitions, watch: Watch) -> Progress:
-        """Stochastic approximation: the sums of new draws get less weight, after a while."""
+        """Stochastic approximation: the sums of the draws are averaged after the first quarter of the
+        iterations."""
         first = max(self.max_iter // 4, 1)
 
         def advance(chains: tuple[Chain, ...], data: Partitions) -> tuple[Draw, ...]:

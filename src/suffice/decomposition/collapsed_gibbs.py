@@ -40,12 +40,13 @@ from ..inputs import in_memory
 
 # Words that are worth a visit of a block to a part of the vocabulary.
 VISIT_WORDS = 1 << 16
-NEXT_WORD = 2  # draws that take as long as to go on to the next word
+NEXT_WORD = 2  # time to go on to the next word, in draws
 
 
 @dataclass(frozen=True, eq=False)
 class Tokens(Value):
-    """Tokens of documents with their topics, sorted by word, since each word is visited in a run."""
+    """Tokens of documents with their topics. They are sorted by word, since the tokens of a word are
+    visited together."""
 
     words: Annotated[np.ndarray, "int (U,)"]  # those that are in the block
     start: Annotated[np.ndarray, "int (U + 1,)"]  # the tokens of word u are start[u] to start[u + 1]
@@ -88,7 +89,8 @@ class Tokens(Value):
     def by_document(self, K: int, group: int = 1) -> np.ndarray:
         """Counts of topics in documents, (D, K) or a little wider: a multiple of `group`.
 
-        In as few bytes as the longest document allows: they are read for every word.
+        The integer type is the smallest that holds the longest document, as the counts are read for every
+        word.
         """
         from ..loops.topics import count_in_documents
 
@@ -315,8 +317,8 @@ def topic_type(K: int) -> Any:
 
 
 def afford_tokens(K: int, sizes: np.ndarray) -> None:
-    """Refuse more words and documents than fit in memory: each word has its document and its topic, each
-    document the counts of its topics."""
+    """Raise if the words and documents do not fit in memory: each word has a document and a topic, each
+    document has counts of topics."""
     n_words, n_documents, n_entries = sizes.tolist()
     afford(
         n_words * (4 + np.dtype(topic_type(K)).itemsize) / 8 + n_documents * K / 4 + 1.5 * n_entries,

@@ -35,8 +35,8 @@ from .rotation import RotatedLoadings, identify_loadings, rotate_loadings
 
 SOLVERS = ("direct", "em", "proximal")
 ROTATIONS = ("varimax", "quartimax", "promax", "l1", "target")
-PRECISION = 1e-12  # of the mean log-likelihood, to which 'direct' iterates
-ROUNDING = 16.0 * float(np.finfo(np.float64).eps)  # of the mean log-likelihood
+PRECISION = 1e-12  # error of the mean log-likelihood at which 'direct' stops
+ROUNDING = 16.0 * float(np.finfo(np.float64).eps)  # rounding error of the mean log-likelihood
 
 
 def _of_all(rows: Any) -> Moments:
@@ -44,7 +44,7 @@ def _of_all(rows: Any) -> Moments:
 
 
 def named(features: np.ndarray) -> str:
-    """Features as the subject of a warning: 'Feature 3 is', or 'Features 3, 5 are'."""
+    """Features as the subject of a warning: 'Feature 3 is' or 'Features 3, 5 are'."""
     few = ", ".join(map(str, features[:8])) + (", ..." if len(features) > 8 else "")
     return f"Feature {few} is" if len(features) == 1 else f"Features {few} are"
 
@@ -134,7 +134,8 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         return model
 
     def _complete(self, family: FactorGaussian, s: Moments) -> tuple[Mixture, Callable[[Mixture], Any]]:
-        """The model, and its statistics, for which the moments of the rows are enough."""
+        """The initial model, and a function that computes its statistics from the moments of complete
+        rows."""
         one = Moments(np.array([s.weight]), s.mean[None], s.scatter[None])
         model = Mixture(np.ones(1), family.replace(mean=one.mean))
 
@@ -147,7 +148,8 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     def _with_holes(
         self, family: FactorGaussian, data: Partitions
     ) -> tuple[Mixture, Callable[[Mixture], Any]]:
-        """The model, and its statistics by a pass over rows of which some entries are missing."""
+        """The initial model, and a function that computes its statistics by a pass over rows with missing
+        entries."""
         features = data.fold(describe).features
         lost = np.flatnonzero(features.weight == 0)
         if len(lost):
@@ -163,7 +165,7 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         return model, summarize
 
     def _report(self, s: Moments) -> None:
-        """Warn of a noise that is zero."""
+        """Warn of features whose noise variance is zero."""
         noise, variance = self.model_.component.noise[0], np.diag(s.variance[0])  # type: ignore[attr-defined]
         constant = np.flatnonzero(variance <= (1e-14 * s.mean[0]) ** 2)  # but for rounding
         if len(constant):
@@ -187,8 +189,8 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         return K
 
     def _rotated(self, L: np.ndarray, psi: np.ndarray) -> RotatedLoadings:
-        """The loadings. Without a penalty all their rotations have one likelihood: those are chosen with
-        factors that are independent given the features."""
+        """The loadings. Without a penalty all rotations have the same likelihood: the one is chosen whose
+        factors are independent given the features."""
         turn = np.eye(L.shape[1])
         if not self.alpha > 0:
             scaled = L / np.sqrt(psi)[:, None]
@@ -197,9 +199,9 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         family: Any = progress.model.component
-        found = self._rotated(family.loadings[0], family.noise[0])
-        sign = signs(found.loadings.T) if len(found.loadings) else np.ones(found.loadings.shape[1])
-        loadings, phi = found.loadings * sign, found.factor_covariance * np.outer(sign, sign)
+        rotated = self._rotated(family.loadings[0], family.noise[0])
+        sign = signs(rotated.loadings.T) if len(rotated.loadings) else np.ones(rotated.loadings.shape[1])
+        loadings, phi = rotated.loadings * sign, rotated.factor_covariance * np.outer(sign, sign)
         common = np.einsum("dk,kl,dl->d", loadings, phi, loadings)
         return {
             "components_": np.ascontiguousarray(loadings.T),
@@ -244,7 +246,7 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         return np.linalg.inv(self._precision(slice(None), 1.0))
 
     def _precision(self, seen: Any, ridge: float) -> np.ndarray:
-        """L' Psi^-1 L of these features, plus the prior precision of the factors."""
+        """L' Psi^-1 L for these features, plus the prior precision of the factors."""
         L, psi = self.components_.T[seen], self.model_.component.noise[0][seen]  # type: ignore[attr-defined]
         return L.T @ (L / psi[:, None]) + ridge * np.linalg.inv(self.factor_covariance_)
 
@@ -513,12 +515,12 @@ class FactorAnalysis(FactorModel):
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         family: Any = progress.model.component
         D, K = family.loadings.shape[1:]
-        found = super()._fitted(progress)
+        attributes = super()._fitted(progress)
         if self.factor_covariance == "free":  # whose signs are those of the identity
             free = self._rotated(family.loadings[0], family.noise[0])
-            found |= {"components_": free.loadings.T, "factor_covariance_": free.factor_covariance}
+            attributes |= {"components_": free.loadings.T, "factor_covariance_": free.factor_covariance}
         return {
-            **found,
+            **attributes,
             "noise_variance_": family.noise[0],
             "degrees_of_freedom_": degrees_of_freedom(D, K),
         }
@@ -647,6 +649,6 @@ class ProbabilisticPCA(FactorModel):
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         family: Any = progress.model.component
-        found, noise = super()._fitted(progress), float(family.noise[0, 0])
-        variance = (found["components_"] ** 2).sum(axis=1) + noise
-        return {**found, "noise_variance_": noise, "explained_variance_": variance}
+        attributes, noise = super()._fitted(progress), float(family.noise[0, 0])
+        variance = (attributes["components_"] ** 2).sum(axis=1) + noise
+        return {**attributes, "noise_variance_": noise, "explained_variance_": variance}

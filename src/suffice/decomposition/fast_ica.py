@@ -30,10 +30,11 @@ from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers
 from ..inputs import map_rows, read_rows
 from ..statistics import Moments, moments
 
-RANK = 1e-13  # least eigenvalue of a covariance that counts, relative to the largest
+RANK = 1e-13  # least eigenvalue of a covariance of full rank, relative to the largest
 # Rows are summed in tiles, of which the products stay in the cache of a core.
 TILE_BYTES, LEAST_TILE = 1 << 18, 256
-GAUSSIAN = 3.0  # standard errors within which the contrast of a component is that of a Gaussian
+# Standard errors within which the contrast of a component cannot be told from that of a Gaussian.
+GAUSSIAN = 3.0
 
 
 def _logcosh(y: np.ndarray, alpha: float) -> tuple[np.ndarray, np.ndarray]:
@@ -126,12 +127,12 @@ class Unmixing(Model):
 
     @property
     def rows(self) -> slice:
-        """The components of which sums are needed."""
+        """The components whose sums are needed."""
         return slice(None) if self.active < 0 else slice(self.active, self.active + 1)
 
     @property
     def shape(self) -> tuple[int, int]:
-        """The number of components of which sums are needed, and of features."""
+        """The number of components whose sums are needed, and the number of features."""
         return len(self.W[self.rows]), len(self.mean)
 
     def components(self, X: np.ndarray) -> np.ndarray:
@@ -156,7 +157,7 @@ class Unmixing(Model):
         return ContrastSums(float(block.weight.sum()), value, product, slope)
 
     def _summarize_by(self, function: Any, block: Any) -> ContrastSums:
-        """The sums with a contrast of the user, who takes all rows of a block, without weights."""
+        """The sums with a contrast function of the user, which takes all rows of a block, without weights."""
         L, D = self.shape
         if not len(block):
             return ContrastSums(0.0, np.zeros(L), np.zeros((L, D)), np.zeros(L))

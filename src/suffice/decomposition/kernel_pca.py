@@ -35,8 +35,8 @@ from ..kernels.base import must_be_finite
 from ..statistics import Moments
 from .pca import PrincipalAxes
 
-ZERO = 1e-12  # of the largest eigenvalue: those below are zero
-NEGATIVE = 1e-5  # of the largest eigenvalue: negative ones beyond are not of rounding
+ZERO = 1e-12  # eigenvalues below this fraction of the largest are zero
+NEGATIVE = 1e-5  # negative eigenvalues beyond this fraction of the largest are not rounding errors
 MANY_ROWS, FEW = 200, 10  # of more rows, fewer components are found by Lanczos iterations
 
 

@@ -169,8 +169,8 @@ class Topics(Model):
         data, _, indptr = entries
         gamma, theta, log_theta = (np.empty((len(indptr) - 1, len(self.alpha))) for _ in range(3))
         ratio, alpha = np.empty(len(data)), as_prior(self.alpha)
-        given = *entries, B, top, alpha, float(self.tol), int(self.max_iter)
-        bounds = infer(*given, gamma, theta, ratio, log_theta)
+        arguments = *entries, B, top, alpha, float(self.tol), int(self.max_iter)
+        bounds = infer(*arguments, gamma, theta, ratio, log_theta)
         return gamma, theta, log_theta, bounds, ratio
 
 
@@ -215,7 +215,7 @@ def variational(
 
 @dataclass(frozen=True, eq=False)
 class Passed(Progress):
-    """State of the online solver: passes and steps so far."""
+    """State of the online solver: the numbers of passes and steps."""
 
     steps: int = 0
 
@@ -490,13 +490,13 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         >>> lda.transform([[4, 0, 0]]).round(2)
         array([[0.9, 0.1]])
         """
-        given = np.asarray(topics, dtype=np.float64)
-        if given.ndim != 2 or not (given >= 0).all() or not (given.sum(axis=1) > 0).all():
+        initial = np.asarray(topics, dtype=np.float64)
+        if initial.ndim != 2 or not (initial >= 0).all() or not (initial.sum(axis=1) > 0).all():
             raise ValueError(
-                f"topics has shape {given.shape}: expected a row per topic, of probabilities of words "
+                f"topics has shape {initial.shape}: expected a row per topic, of probabilities of words "
                 f"that are non-negative and not all zero."
             )
-        word = np.ascontiguousarray(given.T)
+        word = np.ascontiguousarray(initial.T)
         self = cls(word.shape[1], **params)
         check_parameters(self)
         self.n_features_in_ = len(word)
@@ -534,7 +534,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         self.bound_ = _perplexity(bound / (length or 1.0))
 
     def _unconverged(self, progress: Progress) -> str:
-        """A sampler, and a fit with tol=None, end when their passes are made."""
+        """The warning of a fit that has not converged; none for samplers and tol=None, which end after
+        their passes."""
         return "" if self._solver() == "gibbs" or self.tol is None else super()._unconverged(progress)
 
     def _has_converged(self, trace: tuple[float, ...]) -> bool:
@@ -607,15 +608,15 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         return Topics(word, alpha, eta, self._learns, self.mean_change_tol, self.max_doc_update_iter)
 
     def _prior(self, name: str, size: int) -> np.ndarray:
-        given = getattr(self, name)
+        value = getattr(self, name)
         prior = np.asarray(
-            1.0 / self.n_components if given is None or isinstance(given, str) else given, float
+            1.0 / self.n_components if value is None or isinstance(value, str) else value, float
         )
         if prior.shape not in ((), (size,)):
             raise ValueError(f"{name} has shape {prior.shape}, expected a number or {(size,)}.")
         none = name == "topic_word_prior" and not prior.any()
         if not (np.isfinite(prior).all() and ((prior > 0).all() or none)):
-            raise ValueError(f"{name} must be positive, as a parameter of a Dirichlet prior; got {given!r}.")
+            raise ValueError(f"{name} must be positive, as a parameter of a Dirichlet prior; got {value!r}.")
         return np.array(np.broadcast_to(prior, size))
 
     def _block_rows(self, block: Any) -> float:

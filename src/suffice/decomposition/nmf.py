@@ -62,7 +62,7 @@ class FactorSums(RowFactors):
 
 @dataclass(frozen=True, eq=False)
 class DivergenceSums(RowFactors):
-    """Updated rows of W, their divergence from X, and the update of H."""
+    """Updated rows of W, their divergence from X, and the terms of the update of H."""
 
     weight: float
     loss: float
@@ -128,7 +128,7 @@ class _Factors(Model):
 
     @abstractmethod
     def solved(self, X: Any) -> np.ndarray:
-        """The optimal rows of W for any rows, given H."""
+        """The optimal rows of W for new rows, given H."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -370,7 +370,7 @@ class BetaFactors(_Factors):
 
 
 def _zeros(block: Any) -> np.ndarray:
-    """How many entries of the rows are zero."""
+    """The number of zero entries of the rows."""
     X = block.X
     entries = X.data if sp.issparse(X) else X
     return np.array([X.shape[0] * X.shape[1] - np.count_nonzero(entries)], dtype=np.float64)
@@ -390,7 +390,7 @@ def _squares(X: Any, weight: np.ndarray) -> float:
 
 
 def _stacked(parts: list[Any], X: Any) -> Any:
-    """The runs of a block one after the other, as the block had them."""
+    """Concatenate the runs of a block, dense or CSR as the block."""
     if not parts:
         return X
     if len(parts) == 1:
@@ -699,7 +699,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         return beta
 
     def _count(self, H: Any) -> int:
-        """The number of components, with this initial H or None; zero stands for that of the features."""
+        """The number of components, given the initial H or None. Zero stands for the number of features."""
         if self.n_components not in ("auto", None):
             return int(self.n_components)
         if self.init == "custom" and H is not None:

@@ -109,7 +109,8 @@ class Sides(Statistics):
 def sided_rows(
     axes: np.ndarray, scale: np.ndarray, fill: float, spread: float, seed: int, block: Any
 ) -> RowFactors:
-    """One side of the scores of rows along each axis, as the sign of the scale says; both of the first."""
+    """The positive or the negative part of the scores of rows along each axis, by the sign of the scale;
+    the absolute scores along the first."""
     scores = times(block.X, axes)
     scores[:, 0] = np.abs(scores[:, 0])
     W = np.maximum(scores * scale, 0.0)

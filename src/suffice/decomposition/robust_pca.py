@@ -31,12 +31,13 @@ from ..fitting.linear_algebra import gram, signs
 from ..fitting.resident import Resident
 from ..inputs import map_rows, read_rows
 
-RELAXATION = 1.7  # between 0 and 2; 1 takes half as many iterations again
+RELAXATION = 1.7  # relaxation of the splitting, between 0 and 2; 1 takes half as many iterations again
 # The penalty, times sqrt(max(N, D)) and the mean magnitude of entries: in a step, entries move by a fifth of
 # that mean, for any number of rows.
 PENALTY = 5.0
-ROW_TOL = 1e-5  # of the duality gap of a new row, relative to a sparse row of magnitudes as in the fit
-ROW_STEPS = 1000
+# Duality gap of a new row, relative to the objective of a sparse row with magnitudes as in the fit.
+ROW_TOL = 1e-5
+ROW_STEPS = 1000  # maximum number of steps for a new row
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,8 +53,9 @@ class PursuitSums(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class SplitRows(Rows):
-    """A block after a step, with its rows of A. It carries the sums of the step, which has the parts of the
-    rows at hand: a fold after the step would compute them again. It is one piece, whose sums they are."""
+    """A block after a step, with its rows of A. It carries the sums of the step, since a fold after the
+    step would have to recompute the parts of the rows. It is not divided into pieces, as the sums are
+    those of the block."""
 
     A: Annotated[Any, "(N, D)"] = None
     sums: Any = None
@@ -141,7 +143,7 @@ class Pursuit(Model):
         return float(self.penalty * s.product / max(self.penalty * np.sqrt(max(square, 0.0)), 1.0))
 
     def scores(self, X: np.ndarray) -> np.ndarray:
-        """Scores of the low-rank part of rows, in the units of the rows, given the components.
+        """Scores of the low-rank part of rows, given the components, in the units of the rows.
 
         The steps of the fit without `estimate`: they solve the problem of each row,
         min_c c' Σ^-1 c / 2 + alpha ‖x - V c‖_1, which the rows of the fit solve too.
@@ -190,7 +192,7 @@ def _sums_of(block: SplitRows) -> PursuitSums:
 
 
 def _replayed(rows: Partitions, done: int, models: tuple[Pursuit, ...]) -> Partitions:
-    """The rows after the steps of all models, of which the first `done` were made."""
+    """The rows after the steps of all models. The first `done` steps have been made."""
     return rows.map(_stepped, models[done:])
 
 

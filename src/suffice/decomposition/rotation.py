@@ -17,12 +17,12 @@ from scipy.linalg import orthogonal_procrustes
 
 from ..core.values import Value
 
-SWEEPS = 1000  # at most, over all pairs of factors or of a target with free entries
+SWEEPS = 1000  # maximum number of sweeps over all pairs of factors, or of a target with free entries
 
 
 @dataclass(frozen=True, eq=False)
 class RotatedLoadings(Value):
-    """Loadings after a rotation: those before are `loadings @ transformation`.
+    """Loadings after a rotation. The loadings before it are `loadings @ transformation`.
 
     The factors after it are `transformation` times those before, and the implied covariance
     ``loadings @ factor_covariance @ loadings.T`` stays the same.
@@ -262,7 +262,7 @@ def _towards(L: np.ndarray, target: np.ndarray) -> np.ndarray:
 
 
 def _promax(L: np.ndarray, unit: np.ndarray, power: float) -> RotatedLoadings:
-    """Least squares of powers of the varimax loadings; factors have variance 1."""
+    """Least squares fit to powers of the varimax loadings, scaled to factors of variance 1."""
     turn = _by_planes(unit, CRITERIA["varimax"])
     simple = unit @ turn
     goal = simple * np.abs(simple) ** (power - 1.0)

@@ -126,7 +126,8 @@ def _elastic_net(model: SparseAxes, G: np.ndarray) -> SparseAxes:
 
 
 def _scotlass(model: SparseAxes, G: np.ndarray) -> SparseAxes:
-    """max v' G v with |v|_2 = 1, |v|_1 <= bound and v orthogonal to those before, one after the other."""
+    """max v' G v with |v|_2 = 1, |v|_1 <= bound and v orthogonal to the previous axes, one axis after the
+    other."""
     V, converged, D = np.zeros((0, len(G))), True, len(G)
     for k, bound in enumerate(model.bound):
         rest = np.eye(D) - V.T @ V
@@ -154,7 +155,7 @@ def _ascent(
 
 
 def _farthest(c: np.ndarray, before: np.ndarray, bound: float) -> np.ndarray:
-    """argmax c'v over |v|_2 <= 1, |v|_1 <= bound, before v = 0: by the multipliers of the last, which
+    """argmax c'v over |v|_2 <= 1, |v|_1 <= bound and before v = 0. The multipliers of the last constraint
     minimize a convex function."""
     size = np.abs(c).max(initial=0.0)
     if not size:
@@ -173,7 +174,7 @@ def _farthest(c: np.ndarray, before: np.ndarray, bound: float) -> np.ndarray:
 
 
 def _thresholded(c: np.ndarray, bound: float) -> np.ndarray:
-    """argmax c'v over |v|_2 <= 1 and |v|_1 <= bound: c, soft-thresholded, of length 1."""
+    """argmax c'v over |v|_2 <= 1 and |v|_1 <= bound: c after soft-thresholding, scaled to length 1."""
     size, length = np.abs(c), np.linalg.norm(c)
     if size.sum() <= bound * length:
         return c / (length or 1.0)
@@ -191,7 +192,7 @@ def _thresholded(c: np.ndarray, bound: float) -> np.ndarray:
 
 
 def _feasible(V: np.ndarray) -> np.ndarray:
-    """Whether each row has length 1 and is orthogonal to those before, (K,)."""
+    """Whether each row has length 1 and is orthogonal to the previous rows, (K,)."""
     off = np.abs(np.tril(V @ V.T - np.eye(len(V)))).max(axis=1)
     return off < 1e-6
 
@@ -369,8 +370,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
 
     @classmethod
     def from_covariance(cls, covariance: Any, *, mean: Any = None, **params: Any) -> Self:
-        """Sparse components of a known covariance, for two rows: penalties are of the squared error of so
-        many."""
+        """Sparse components of a known covariance. Penalties are those of the squared error of two rows."""
         self = cls(**params)
         self.n_features_in_ = len(covariance)
         s = Moments.of_covariance(covariance, mean, 2.0)

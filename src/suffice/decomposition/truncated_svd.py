@@ -39,7 +39,7 @@ ALGORITHMS = ("randomized", "arpack", "gram")
 
 @dataclass(frozen=True, eq=False)
 class GramMatrix(Statistics):
-    """The product of X'X, of all rows, and some columns."""
+    """The product of X'X, summed over all rows, and some columns."""
 
     weight: float
     product: Annotated[np.ndarray, "(D, L)"]

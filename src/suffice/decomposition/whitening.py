@@ -46,7 +46,8 @@ class WhiteningMatrix(Model):
 
 
 def _spectral(S: np.ndarray, turned_back: bool) -> tuple[np.ndarray, np.ndarray]:
-    """D^-1/2 E' and E D^1/2 for S = E D E', or E D^-1/2 E' and E D^1/2 E', of the eigenvalues above 0."""
+    """D^-1/2 E' and E D^1/2 for S = E D E', or E D^-1/2 E' and E D^1/2 E', with the eigenvalues above 0
+    only."""
     values, E = eigh(S)
     positive = values > len(S) * np.finfo(np.float64).eps * values[-1]
     if not positive.any():

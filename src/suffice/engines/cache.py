@@ -47,8 +47,8 @@ def streamed(
 
 
 class _Numbered:
-    """A re-iterable of numbered items. An automatic cache stores nothing for it, since the items are
-    stored."""
+    """A re-iterable of numbered items. An automatic cache stores none of its blocks, since the items are
+    stored already."""
 
     def __init__(self, blocks: Iterable[Any]) -> None:
         self.blocks = blocks
@@ -114,7 +114,7 @@ class Kept:
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows of the blocks, if it is known before they are read, and that of the batches."""
+        """The number of rows of the blocks and of the batches, if they are known before the data is read."""
         shared = getattr(self.convert, "args", ())
         steps = [step for part in shared if isinstance(part, tuple) for step in part]
         shared = [*shared, *(part for _, of_step in steps for part in of_step)]

@@ -39,9 +39,8 @@ from .timeout import blocks_of, in_order, seconds
 
 # A task costs a millisecond, so it takes a run of blocks: more than one where they are small and many.
 RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.
-RUN_BYTES = 1 << 26
-TASKS_A_THREAD = 4
-# A call goes with each task if all together are no larger; if they are, it is a task of its own, and moves
+RUN_BYTES = 1 << 26  # largest size of a run of blocks
+TASKS_A_THREAD = 4  # least number of runs for each thread
 # from worker to worker.
 CALL_BYTES = 1 << 20
 # Sums up to this size, all together, come to the driver to be added; larger ones are added where they are.
@@ -58,7 +57,7 @@ CANCELLED = "The cluster was restarted, or its client closed, while it held the 
 class DaskPartitions(Partitions):
     """Runs of blocks in the memory of workers.
 
-    A run is an aligned power of two of blocks, and so a subtree of the sum. It is one result: its blocks are
+    A run is an aligned group of 2^k blocks, and so a subtree of the sum. It is one result: its blocks are
     on one worker, and the task that folds them is sent there.
     """
 
@@ -103,8 +102,9 @@ class DaskPartitions(Partitions):
 
 
 def _sent(client: Client, n: int, f: Callable[..., Any], shared: tuple[Any, ...]) -> bytes | Future:
-    """A call for n tasks, pickled once. A large one is sent as a task and not as data, so that it can be
-    recomputed when its worker is lost; with a unique name, since an earlier one may be being released."""
+    """A call for n tasks, pickled once. A large call is sent as a task and not as data, so that it can be
+    recomputed when its worker is lost. Its name is unique, since an earlier call may still be in the
+    process of release."""
     call = pickle.dumps((f, shared))
     if n * len(call) <= CALL_BYTES:
         return call
@@ -130,14 +130,14 @@ def _run(*blocks: Any) -> tuple[Any, ...]:
 
 @sizeof.register(Value)
 def _size(value: Value) -> int:
-    """Size of a run, by which Dask estimates memory and transfer costs."""
+    """Size of a run, from which Dask estimates memory and transfer costs."""
     return sum(sizeof(part) for part in value.fields().values())
 
 
 def _ended(
     client: Client, tasks: Sequence[Future], length: int, call: Callable[[int], tuple[Any, ...]] | None = None
 ) -> Iterator[Future]:
-    """The tasks in order, each when it has succeeded; `call` is submitted to run one again."""
+    """Yield the tasks in order, each when it has succeeded; `call` is submitted to run a task again."""
     sent = {n: [task] for n, task in enumerate(tasks)}
     total = len(tasks)
     del tasks
@@ -245,7 +245,7 @@ def explain_killed_workers() -> Iterator[None]:
 
 
 def opened(blocks: list[Delayed]) -> Partitions:
-    """Partitions of blocks that are computed once: on the cluster if there is one, else in this process."""
+    """Partitions of blocks, computed once: on the cluster if there is one, else in this process."""
     client = client_of_dask()
     if client is None:
         return LocalPartitions(dask.compute(*blocks))
@@ -277,7 +277,7 @@ def _submitted(client: Client, tasks: list[Delayed]) -> list[Future]:
 
 
 def client_of_dask() -> Client | None:
-    """The current cluster of Dask, if any."""
+    """The client of the current Dask cluster, or None."""
     client = getattr(get_scheduler(), "__self__", None)
     if not isinstance(client, Client):
         return None

@@ -38,7 +38,7 @@ def add_by_key(terms: Iterable[SumsByKey], starts: np.ndarray) -> tuple[Shard, .
 
 
 def _add(limit: float, numbers: tuple[int, ...], a: Any, b: Any) -> Any:
-    """Shard by shard, so that only one shard from disk is in memory at a time."""
+    """Add shard by shard, so that only one shard from disk is in memory at a time."""
 
     def add(s: int) -> SumsByKey:
         return _part(a, s) + _part(b, s)

@@ -75,7 +75,8 @@ class LocalPartitions(Partitions):
     def _fold_in_any_order(
         self, f: Callable[..., Any], shared: tuple[Any, ...], count: Callable[[int], None]
     ) -> Any:
-        """The sum of whole numbers: each thread has a total of its own, to which it adds its blocks."""
+        """The sum of whole numbers. Each thread adds its blocks to its own total, as the order does not
+        change the bits."""
         totals: SimpleQueue[Any] = SimpleQueue()
 
         def add_block(block: Any) -> None:

@@ -26,9 +26,8 @@ from .timeout import blocks_of, in_order
 
 # A task costs milliseconds, so it takes a run of blocks: more than one where they are small and many.
 RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.
-RUN_BYTES = 1 << 26
-TASKS_A_CPU = 4
-# Sums up to this size, all together, come to the driver to be added; larger ones are added where they are.
+RUN_BYTES = 1 << 26  # largest size of a run of blocks
+TASKS_A_CPU = 4  # least number of runs for each CPU
 HOME_BYTES = 1 << 28
 # Sums by key are added by tasks of so many parts of a shard, a power of two. The bits are the same for any.
 PARTS = 8
@@ -43,7 +42,7 @@ LOOK = "Look at `ray status` and `ray list tasks`: a worker may be stopped, or i
 class RayPartitions(Partitions):
     """Runs of blocks in the object store.
 
-    A run is an aligned power of two of blocks, and so a subtree of the sum. It is one object: its blocks are
+    A run is an aligned group of 2^k blocks, and so a subtree of the sum. It is one object: its blocks are
     on one node, and the task that folds them is sent there.
     """
 
@@ -115,8 +114,8 @@ def _finished(finish: Callable[..., Any], shards: Shards, parts: tuple[Partition
 def ended_in_order(
     tasks: Sequence[Callable[[], Any]], length: int, ahead: int | None = None
 ) -> Iterator[Any]:
-    """The results of tasks in order, each when it is ready. The function that submits a task may be called
-    again.
+    """Yield the results of tasks in order, each when it is ready. The function that submits a task may be
+    called again.
 
     `ahead` tasks are submitted in advance, or all. A task may have a list of results.
     """

@@ -159,7 +159,7 @@ class SumsByKey(Value):
         every, row = range(low, high + 1), self.values.nbytes // len(self)
 
         def is_dense(n: int) -> bool:
-            """Whether storing all keys takes little more memory than the n that occur."""
+            """Whether all keys take little more memory than the n keys that occur."""
             return len(every) * row <= 2 * n * (row + 8)
 
         if is_dense(max(len(self), len(other))):
@@ -226,7 +226,7 @@ def _of_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, n_keys: 
 
 
 def _together(pieces: Iterable[Any]) -> Iterator[Sequence[Any]]:
-    """Rows of several pieces, up to a size: sorting them once is cheaper than merging sums."""
+    """Collect the rows of several pieces, up to a size: sorting them once is cheaper than merging sums."""
     rows: list[tuple[Any, ...]] = []
     size = 0
     for pair in pieces:
@@ -253,7 +253,7 @@ def _joined(rows: list[tuple[Any, ...]]) -> Sequence[Any]:
 
 
 def add_in_runs(terms: Iterable[T], length: int, add_all: Callable[[list[T]], T]) -> T:
-    """The sum as of `tree_sum`, but aligned runs of a power of two of terms are added by one call.
+    """The same sum as `tree_sum`, with aligned runs of 2^k terms added by one call.
 
     >>> add_in_runs("abcdefghijk", 4, lambda terms: tree_sum(terms, add=lambda a, b: f"({a}{b})"))
     '((((ab)(cd))((ef)(gh)))((ij)k))'

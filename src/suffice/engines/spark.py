@@ -44,8 +44,7 @@ from .shards import Shards
 
 # Values travel as rows of cells: neither a row of Spark nor a message of Connect may be large.
 CELLS = "number int, part int, cell binary"
-CELL_BYTES = 1 << 24
-# Where a cell begins, so that an array is read where it lies.
+CELL_BYTES = 1 << 24  # largest size of a cell
 ALIGNMENT = 64
 # Arrays that are smaller are pickled with what holds them.
 SMALL_BYTES = 1 << 16
@@ -173,7 +172,7 @@ def outcome(compute: Callable[[], Any]) -> Any:
 
 
 def _that_travels(error: Exception) -> Exception:
-    """The error, or if it cannot be pickled, one with the same message."""
+    """The error itself, or an error with the same message if it cannot be pickled."""
     try:
         if type(pickle.loads(cloudpickle.dumps(error))) is type(error):
             return error
@@ -211,10 +210,10 @@ def cells_of(number: int, value: Any) -> Iterator[Any]:
 
 
 def _value(cells: list[Any]) -> Any:
-    found, parts = iter(cells), []
-    length, sizes = pickle.loads(next(found))
+    remaining, parts = iter(cells), []
+    length, sizes = pickle.loads(next(remaining))
     for size in sizes:
-        mine = list(islice(found, -(-size // length)))
+        mine = list(islice(remaining, -(-size // length)))
         parts.append(memoryview(mine[0] if len(mine) == 1 else b"".join(mine))[:size])
     return pickle.loads(parts[0], buffers=parts[1:])
 

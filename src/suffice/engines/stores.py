@@ -102,7 +102,7 @@ class OnDisk:
 
 
 class Automatic:
-    """Blocks in memory up to a budget, and the others in a temporary file if there is room on the disk.
+    """Blocks in memory up to a budget. The others are in a temporary file if there is room on the disk.
 
     The first pass measures all blocks, so that the second can decide where to store them. If the caller
     `iterates`, the first pass stores those that fit in memory, and the second writes the others to the disk.
@@ -125,7 +125,7 @@ class Automatic:
 
     @property
     def blocks(self) -> set[int]:
-        """The numbers of the blocks that are stored."""
+        """The numbers of the stored blocks."""
         return self.memory.keys() | (self.disk.blocks.keys() if self.disk else set())
 
     def holds(self, number: int) -> bool:
@@ -145,7 +145,7 @@ class Automatic:
                 self._decide(rest)
 
     def _decide(self, rest: int) -> None:
-        """Decide where to store blocks of that many bytes, which are not in memory yet."""
+        """Decide where to store the blocks that are not in memory yet, given their sizes."""
         budget, folder = f"the budget of {_gb(self.account.limit)}", tempfile.gettempdir()
         blocks = f"{len(self.sizes)} blocks, {_gb(sum(self.sizes.values()))},"
         self.accepts = True
@@ -162,7 +162,7 @@ class Automatic:
             )
 
     def give_up(self, reason: str) -> None:
-        """Store nothing from now on."""
+        """Release all blocks, and store nothing from now on."""
         self.accepts, self.decision = False, f"each pass reads the data again, since {reason}"
         self.memory, self.disk = {}, None
         self.account.close()
@@ -192,8 +192,8 @@ class Automatic:
         return block
 
 
-MEMORY_SHARE = 1 / 8  # of the free memory, for the blocks of all automatic stores
-DISK_SHARE = 1 / 2  # of the free space of the temporary folder, for one of them
+MEMORY_SHARE = 1 / 8  # fraction of the free memory for the blocks of all automatic stores
+DISK_SHARE = 1 / 2  # fraction of the free space of the temporary folder for one automatic store
 
 
 class Account:
@@ -210,7 +210,7 @@ class Account:
         return self.limit - Account.held_by_all
 
     def take(self, size: int) -> bool:
-        """Whether there is room for that many bytes, which are then held."""
+        """Reserve `size` bytes. Returns whether there was room for them."""
         with self.lock:
             if size > self.room:
                 return False
@@ -226,7 +226,7 @@ class Account:
 
 
 def free_disk(folder: str) -> float:
-    """Bytes of free space in a folder; 0 if it cannot be asked."""
+    """Bytes of free space in a folder; 0 if the system does not tell."""
     try:
         return float(shutil.disk_usage(folder).free)
     except OSError:

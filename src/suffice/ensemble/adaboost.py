@@ -47,12 +47,12 @@ from .weak_learners import (
 
 # Added to the weights of the classes in a leaf, of which all leaves have 1: at most this, and one row.
 MOST_SMOOTHING = 0.01
-ROUNDING = 1e-12  # of the error of a guess
+ROUNDING = 1e-12  # tolerance of the error of a random guess
 
 
 @dataclass(frozen=True, eq=False)
 class Rounds(Value):
-    """The rounds so far: what was fitted, its votes, and the changes of the weights."""
+    """The rounds so far: the fitted members, their votes, and the changes of the weights."""
 
     members: tuple[Any, ...] = ()  # trees, or stored estimators
     votes: Annotated[tuple[np.ndarray, ...], "M of (A_m, K)"] = ()  # for each class, of each answer
@@ -109,8 +109,9 @@ def discrete(winner: np.ndarray, sums: np.ndarray, learning_rate: float) -> Boos
 
 
 def confidence_rated(winner: np.ndarray, sums: np.ndarray, learning_rate: float, rows: float) -> Boost:
-    """Vote for all classes by half the log-odds of the answer, or for more than two classes by the logarithms
-    of the shares less their mean. They are smoothed as if the weight of a row were in each class."""
+    """Vote for all classes: with two classes by half the log-odds of the answer, with more by the
+    logarithms of the class probabilities minus their mean. The probabilities are smoothed as if each class
+    had the weight of one more row."""
     share = sums / float(sums.sum())
     logs = np.log(share + min(1.0 / rows, MOST_SMOOTHING))
     vote = learning_rate * (logs - logs.mean(axis=1, keepdims=True))
@@ -391,7 +392,7 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
         return state.replace(model=as_model(state.model))
 
     def _trees(self, data: Passed) -> tuple[TreeLearner, float]:
-        """What fits the trees, and the total weight of the rows."""
+        """The learner of the trees, and the total weight of the rows."""
         base = clone(self.estimator_)
         start = base._prepared(base._opened(data, None, None))
         total = self._set_classes(start.sums)
@@ -401,13 +402,13 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
         return TreeLearner(start.bins, target, limits, self._seeds(), start.rows, base.ccp_alpha), total
 
     def _classifiers(self, data: Passed) -> tuple[ClassifierLearner, float]:
-        """What fits other classifiers, and the total weight of the rows."""
+        """The learner of other classifiers, and the total weight of the rows."""
         total = self._set_classes(data.fold(class_counts))
         unit = grid(total, WEIGHT_BITS)
         return ClassifierLearner(self.estimator_, self.classes_, unit, self._seeds()), total
 
     def _set_classes(self, s: CategoryCounts) -> float:
-        """The total weight of the rows."""
+        """Set `classes_`, and return the total weight of the rows."""
         afford_classes(len(s.values[0]))
         (self.classes_,), total = s.values, float(s.count[0].sum())
         check_total_weight(total)
@@ -457,7 +458,7 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
         return model.weight.dot(by_member) / model.weight.sum()
 
     def _score_trees(self) -> tuple[Forest, np.ndarray]:
-        """Trees whose values add up to the decision function, and what is added to them."""
+        """Trees whose values add up to the decision function, and the constant that is added to the sum."""
         if self.model_.forest is None:
             raise TypeError("The members of the ensemble are not trees: boost a tree of suffice.")
         vote = self._decision(self.model_.vote, self.model_.weight.sum())

@@ -58,7 +58,7 @@ from .weak_learners import (
     unpacked,
 )
 
-AT_ONCE = 16  # members whose fits share the passes over data that is not in memory
+AT_ONCE = 16  # number of members whose fits share the passes over data that is not in memory
 INSTEAD = "use an estimator of suffice that does not gather the rows."
 NO_CLASSES = CategoryCounts((), ())
 TREES = {DecisionTreeClassifier, DecisionTreeRegressor}
@@ -82,14 +82,14 @@ class BagStart(Statistics):
 
 
 def with_codes(classes: np.ndarray | None, rows: Any) -> Any:
-    """Rows whose targets are the codes of the classes, or numbers without an axis of length one."""
+    """The rows with the codes of the classes as targets; numbers lose an axis of length one."""
     y = rows.y if classes is None else class_codes(classes, rows.y).astype(np.int64)
     return rows.replace(y=y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y)
 
 
 def drawn(draws: Draws, sample: int, features: np.ndarray, by_weight: bool, rows: Any) -> Any:
-    """The rows of a sample with some features: each with its weight times the number of its draws, or as
-    often as it is drawn."""
+    """The rows of a sample, with some of the features. The number of draws of a row multiplies its weight
+    if `by_weight`; else the row is repeated."""
     count = draws.counts(sample, rows)
     part = rows[np.flatnonzero(count) if by_weight else np.repeat(np.arange(len(rows)), count)]
     weight = part.weight * count[count > 0] if by_weight else None
@@ -97,7 +97,7 @@ def drawn(draws: Draws, sample: int, features: np.ndarray, by_weight: bool, rows
 
 
 def with_features(X: Any, features: np.ndarray) -> Any:
-    """Some columns of X, or X itself if these are all of them."""
+    """Some columns of X; X itself if `features` are all columns."""
     return X if np.array_equal(features, np.arange(X.shape[1])) else X[:, features]
 
 
@@ -149,7 +149,8 @@ class Bagging(Predictor):
         return len(self.members)
 
     def answers(self, m: int, X: Any) -> np.ndarray:
-        """The probabilities of the classes by member m, or its vote, (N, K); or what it predicts, (N, T)."""
+        """The probabilities of the classes by member m, or its vote, (N, K); for regressors, its
+        predictions (N, T)."""
         member, X = self._estimators[m], with_features(X, self.features[m])
         if not self.n_classes:
             return np.asarray(member.predict(X), np.float64).reshape(X.shape[0], -1)
@@ -179,7 +180,7 @@ class Bagging(Predictor):
         return sum(parts[1:], parts[0]) / len(parts)
 
     def out_of_bag(self, draws: Draws, rows: Any) -> Rows:
-        """The mean of the answers of the members whose sample a row is not in; NaN if it is in all."""
+        """The mean of the answers of the members that did not sample a row; NaN if all did."""
         width = self.n_classes or (1 if rows.y.ndim == 1 else rows.y.shape[1])
         total, n = np.zeros((len(rows), width)), np.zeros(len(rows))
         for m in range(len(self)):
@@ -203,7 +204,7 @@ def _base_has(name: str) -> Callable[[Any], bool]:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bag(Progress):
-    """The members, and what scores each row by the members whose sample it is not in."""
+    """The members, and the function that scores each row by the members that did not sample it."""
 
     draws_: Draws
     rows: Partitions  # whose targets are codes
@@ -301,7 +302,7 @@ class BaseBagging(Members, OfMembers, Estimator):
             name = type(self.estimator_).__name__
             raise ValueError(f"{name} doesn't support sample_weight: fit without weights.")
         members, seed = (), None
-        if self._goes_on():
+        if self._continues_fit():
             self._check_same_targets(start.classes.values[0] if self._labels else None)
             members, seed = self.model_.members, self.draws_.seed
         self._check_number(len(members))
@@ -340,7 +341,7 @@ class BaseBagging(Members, OfMembers, Estimator):
         if self.oob_score and self.warm_start:
             raise ValueError("Out of bag estimate only available if warm_start=False")
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "model_")
 
     def _check_number(self, n_members: int) -> None:
@@ -364,7 +365,7 @@ class BaseBagging(Members, OfMembers, Estimator):
 
     @property
     def _by_weight(self) -> bool:
-        """Whether draws multiply the weights of rows; else rows are repeated."""
+        """Whether the number of draws of a row multiplies its weight; else the row is repeated."""
         return has_fit_parameter(self.estimator_, "sample_weight")
 
     @property
@@ -376,7 +377,7 @@ class BaseBagging(Members, OfMembers, Estimator):
         return member_draws(seed, m, self.n_features_in_, self._n_chosen, self.bootstrap_features)
 
     def _named(self, features: np.ndarray) -> tuple[str, ...] | int:
-        """The names of some features, or how many there are."""
+        """The names of some features, or their number if they have no names."""
         names = feature_names(self)
         if isinstance(names, int) or self.bootstrap_features:
             return len(features)

@@ -56,8 +56,8 @@ from .stages import (
 )
 from .weak_learners import PERSIST_ROUNDS
 
-LARGEST_STEP = 1e154  # whose square is finite
-ROW_NUMBERS = 4  # of a row, beside those of each raw score: target, weight, loss and place in a node
+LARGEST_STEP = 1e154  # largest step of a stage: its square is finite
+ROW_NUMBERS = 4  # numbers per gathered row, beside its raw scores: target, weight, loss and place in a node
 
 
 @dataclass(frozen=True, eq=False, kw_only=True)
@@ -127,7 +127,8 @@ class InSample:
 
 @dataclass(frozen=True)
 class Entries:
-    """The integers of raw score k of all rows, to which a Newton tree is grown: zeros for validation."""
+    """The integer gradients and curvatures of raw score k of all rows, to which a Newton tree is grown.
+    They are zero for validation rows."""
 
     loss: Loss
     target: NewtonTarget
@@ -205,8 +206,8 @@ class NewtonLearner:
     def _entries(self, entries: Entries) -> np.ndarray:
         """The integers of all rows."""
         with short_tasks() as each:
-            found = each(entries, [self.block[a:b] for a, b in parts(0, len(self.block))])
-        return found[0] if len(found) == 1 else np.concatenate(found)
+            pieces = each(entries, [self.block[a:b] for a, b in parts(0, len(self.block))])
+        return pieces[0] if len(pieces) == 1 else np.concatenate(pieces)
 
     def _add_to_held(self, tree: Tree, k: int) -> None:
         """Add the values of a tree to the raw scores of the rows for validation."""
@@ -224,14 +225,15 @@ class NewtonLearner:
 
 
 def limits_of(limits: Limits, tree: int) -> Limits:
-    """The limits of a tree, with a key of its own."""
+    """The limits of a tree, with its own random key."""
     with np.errstate(over="ignore"):
         return replace(limits, key=int(mixed(np.uint64(limits.key) + np.uint64(tree))))
 
 
 @dataclass(frozen=True)
 class Leaves:
-    """The rows in the sample of a stage, by the leaf of a tree; without a tree, in one."""
+    """The rows in the sample of a stage, grouped by the leaf of a tree; without a tree, all are in one
+    leaf."""
 
     bins: FeatureBins
     tree: Tree | None
@@ -360,7 +362,7 @@ class CartLearner:
 
 
 def as_targets(loss: Loss, k: int, target: NumberTarget, sample: Any, block: Scored) -> Binned:
-    """The negative gradients as targets of a tree, of the rows in a sample."""
+    """The rows in a sample, with their negative gradients as the targets of a tree."""
     weight = block.train_weight
     if sample is not None:
         weight = weight * sample(block)
@@ -375,20 +377,21 @@ def as_targets(loss: Loss, k: int, target: NumberTarget, sample: Any, block: Sco
 def opened(
     data: Partitions, start: Start, bins: FeatureBins, n_rows: int
 ) -> tuple[Partitions, Scored | None]:
-    """The binned rows: in blocks of this process, and as one block, if they fit; else where they are."""
+    """The binned rows as partitions, and as one block of this process if they fit in memory, else None."""
     rows = data.map(start)
     block = rows.gather_if(n_rows, gathered_bytes(bins, ROW_NUMBERS + start.loss.n_outputs))
     return (rows.persisted(), None) if block is None else (in_blocks(block), block)
 
 
 def _after(add: Any, bins: FeatureBins, rows: Partitions, done: int, trees: tuple[Tree, ...]) -> Partitions:
-    """The rows with the values of all trees in their raw scores; the first `done` are in them."""
+    """Add the values of the trees to the raw scores of the rows, which already contain the first `done`
+    trees."""
     return rows.map(add, bins, trees[done:])
 
 
 @dataclass
 class StageLoop:
-    """The stages of a fit: the rows with their raw scores, and what grows the trees."""
+    """The stages of a fit: the rows with their raw scores, and the learner that grows the trees."""
 
     rows: Resident
     others: Resident | None  # more rows, for validation
@@ -429,7 +432,7 @@ class StageLoop:
                 rows.at(len(trees), trees)
 
     def _evaluate(self, loss: Loss) -> None:
-        """Compute the losses of rows once for all that is done with them."""
+        """Compute the losses and derivatives of gathered rows once, for all folds of the stage."""
         if self.gathered:
             self.rows.data = self.rows.data.map(evaluate, loss)
 
@@ -439,7 +442,7 @@ class StageLoop:
         return s if self.others is None else s + self.others.data.fold(StageSums.of, measure, None)
 
     def _means(self, s: StageSums) -> tuple[float, ...]:
-        """Mean losses in the sample, out of it, and of validation; NaN if there are no such rows."""
+        """Mean losses of in-bag, out-of-bag and validation rows; NaN if there are no such rows."""
         weight = np.where(s.weight > 0, s.weight, np.nan) / self.measure.weight_unit
         return tuple((s.loss / self.measure.loss_unit / weight).tolist())
 
@@ -483,26 +486,26 @@ class TreeBoosting(TreeGrower):
         raise NotImplementedError
 
     def _validation(self, n_rows: int, held_out: bool) -> tuple[bool, float | None]:
-        """Whether the fit may stop early, and the share of the rows for validation, or None to stop by the
-        training loss. `held_out` says whether validation rows were passed to `fit`."""
+        """Whether the fit may stop early, and the fraction of the rows for validation, or None to stop by
+        the training loss. `held_out` says whether validation rows were passed to `fit`."""
         raise NotImplementedError
 
     def _stops(self, losses: np.ndarray) -> bool:
-        """Whether to stop: the last of the losses before the first stage and after each did not improve."""
+        """Whether to stop early, given the losses before the first stage and after each."""
         raise NotImplementedError
 
     def _first(self, data: Partitions, categorical: np.ndarray) -> Any:
         """A fitted estimator that predicts before the first stage; None for a constant."""
         return None
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "model_")
 
     def _solve(self, data: Any, held_out: tuple[Any, Any, Any] | None = None, monitor: Any = None) -> Boosted:
         start, bins = self._binned(data)
         loss, fitted = self._loss_of(start)
         self._check_same_targets(fitted.get("classes_"))
-        earlier = self.model_ if self._goes_on() else None
+        earlier = self.model_ if self._continues_fit() else None
         n_stages = getattr(self, self._limited_by)
         if earlier is not None and earlier.n_stages > n_stages:
             raise ValueError(
@@ -576,7 +579,7 @@ class TreeBoosting(TreeGrower):
         return Boosted.of(as_model(state.model), state)
 
     def _score_of(self, data: Partitions, start: Start, held_out: Any) -> Any:
-        """A function that scores the model so far on rows for validation; None for their loss."""
+        """A function that scores the current model on the validation rows; None to use their loss."""
         return None
 
     def _shorten(self) -> None:
@@ -597,7 +600,7 @@ class TreeBoosting(TreeGrower):
         return {**super()._fitted(progress), "n_trees_per_iteration_": len(progress.model.baseline)}
 
     def _score_trees(self) -> tuple[list[Tree], np.ndarray]:
-        """Trees whose values add up to the raw scores, and what is added to them."""
+        """Trees whose values add up to the raw scores, and the constant that is added to the sum."""
         if self.model_.start is not None:
             raise TypeError("Scores that start at the predictions of another model are not a sum of trees.")
         K = len(self.model_.baseline)
@@ -629,7 +632,7 @@ DOMAINS = {  # of the targets of losses
 
 
 class BoostingRegressor(Regressor):
-    """Answers of boosting that predicts numbers."""
+    """Predictions of boosted regressors."""
 
     _labels = False
     _link: Loss
@@ -662,7 +665,7 @@ class BoostingRegressor(Regressor):
 
 
 class BoostingClassifier(Classifier):
-    """Answers of boosting that predicts classes."""
+    """Predictions of boosted classifiers."""
 
     _labels = True
     _raw: Callable[[Any], np.ndarray]

@@ -1,5 +1,5 @@
-"""Random samples of rows. How often a row is drawn is a function of a seed, the number of the sample and the
-number of the row. So it does not depend on blocks or engines, and can be computed again."""
+"""Random samples of rows. The number of draws of a row is a function of a seed, the number of the sample
+and the number of the row. So it does not depend on blocks or engines, and can be computed again."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from ..core.statistics import Statistics
 from ..core.values import Value
 from ..loops.trees import mixed
 
-MOST = 15  # times that a row is drawn: more has a probability of 1e-14
+MOST = 15  # maximum number of draws of a row: more have a probability of 1e-14
 
 
 @dataclass(frozen=True, eq=False)
 class Draws(Value):
-    """How many times each row is in each of many samples.
+    """Bootstrap counts: the number of times that each row is in each of many samples.
 
     With replacement, these are Poisson numbers, the limit of the bootstrap for many rows; without, zero or
     one. One row, drawn at random, is in each sample, so that none is empty. Rows of weight zero are not
@@ -48,7 +48,7 @@ class Draws(Value):
         return self.replace(block=np.zeros(1, np.int64), first=np.zeros(1, np.int64))
 
     def counts(self, sample: int, block: Any) -> np.ndarray:
-        """How many times each row of a block is in a sample, (N,)."""
+        """The number of times that each row of a block is in a sample, (N,)."""
         seen = has_weight(block)
         first = self.first[np.searchsorted(self.block, block.index[0])]
         out = np.zeros(len(seen), np.int64)
@@ -56,7 +56,7 @@ class Draws(Value):
         return out
 
     def rows(self, sample: int) -> np.ndarray:
-        """The numbers of the rows in a sample, each as often as it is drawn."""
+        """The row numbers in a sample, repeated as often as drawn."""
         number = np.arange(self.n_rows)
         return np.repeat(number, self._counts(sample, number))
 

@@ -116,7 +116,7 @@ def boosting_effects(model: Any, *, order: int = 2) -> Bunch:
 
 
 def _effect(features: tuple[int, ...], trees: list[Tree]) -> Effect:
-    """The sum of trees that split by these features: their answers to a row in each cell."""
+    """The sum of the trees that split by these features, in each cell."""
     forest = Forest.of(trees)
     nodes, bins = forest.nodes, forest.nodes.bins
     cells, rows = [], []
@@ -139,5 +139,5 @@ def _effect(features: tuple[int, ...], trees: list[Tree]) -> Effect:
 
 
 def _squeezed(value: np.ndarray) -> np.ndarray:
-    """The values, without the axis of outputs if there is one output."""
+    """Drop the axis of outputs if there is one output."""
     return value[..., 0] if value.shape[-1] == 1 else value

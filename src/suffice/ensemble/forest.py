@@ -44,7 +44,8 @@ def sampled(draws: Draws, sample: int, target: Any, class_factor: np.ndarray | N
 
 
 def gathered_if_few(p: Prepared, rows: Partitions, draws: Draws) -> tuple[Partitions, Draws, int]:
-    """Binned rows, in this process if they fit; their draws; and how many trees are grown at a time."""
+    """The binned rows, gathered in this process if they fit; their draws; and the number of trees to grow
+    at once."""
     row_bytes = growth_bytes(p.bins, p.target)
     if (block := rows.gather_if(p.rows, row_bytes)) is None:
         return rows, draws, 1
@@ -53,7 +54,7 @@ def gathered_if_few(p: Prepared, rows: Partitions, draws: Draws) -> tuple[Partit
 
 
 def grown(grow: Callable[[int], Any], numbers: tuple[int, ...], at_once: int) -> Iterator[Any]:
-    """The trees with these numbers, some of which grow at once in this process."""
+    """Yield the trees with these numbers; `at_once` of them grow at the same time in threads."""
     growing = in_order(grow, numbers)
     for _ in numbers:
         with threads(at_once):
@@ -66,7 +67,7 @@ def class_totals(target: Any, block: Binned) -> np.ndarray:
 
 
 def out_of_bag(trees: tuple[Tree, ...], draws: Draws, target: Any, block: Binned) -> Rows:
-    """The mean value of the trees whose sample a row is not in; NaN if it is in all."""
+    """The mean value of the trees that did not sample a row; NaN if all did."""
     total, n = np.zeros((len(block), trees[0].value.shape[1])), np.zeros(len(block))
     codes = block.codes
     for m, tree in enumerate(trees):
@@ -79,7 +80,7 @@ def out_of_bag(trees: tuple[Tree, ...], draws: Draws, target: Any, block: Binned
 
 
 def scored(votes: Rows) -> np.ndarray:
-    """The rows that some tree scores; with a warning, if not all."""
+    """The rows that at least one tree scores. Warns if these are not all."""
     known = ~np.isnan(votes.X[:, 0])
     warn_of_unscored(known)
     return np.flatnonzero(known)
@@ -98,7 +99,7 @@ def indicators(classes: list[np.ndarray]) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Grove(Trees):
-    """The trees of a forest, and what scores each row by the trees whose sample it is not in."""
+    """The trees of a forest, and the function that scores each row by the trees that did not sample it."""
 
     draws_: Draws
     rows: Partitions  # binned
@@ -154,7 +155,7 @@ class RandomForest(Members, TreeGrower):
         rows = p.data.map(binned, p.bins, p.target).persisted()
         mean = 1.0 if self.max_samples is None else mean_draws(self.max_samples, p.rows)
         draws = Draws.of(rows, p.limits.key, p.rows, mean, self.bootstrap)
-        trees = tuple(self.model_) if self._goes_on() else ()
+        trees = tuple(self.model_) if self._continues_fit() else ()
         self._check_number(len(trees))
         trees = self._with_more(trees, partial(self._growth, p, rows, draws), p.data, Forest.of)
         return Grove(
@@ -168,7 +169,7 @@ class RandomForest(Members, TreeGrower):
             votes = progress.rows.map(out_of_bag, trees, progress.draws, p.target).gather(INSTEAD)
             self._score_out_of_bag(votes)
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "model_")
 
     def _shorten(self) -> None:

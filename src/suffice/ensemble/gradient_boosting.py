@@ -123,7 +123,7 @@ class ExactBoosting(Members, TreeBoosting):
 
     @property
     def train_score_(self) -> np.ndarray:
-        """The mean training loss after each stage, of the rows in its sample."""
+        """The mean training loss of the in-bag rows after each stage."""
         return self._scores[1:, 0]
 
     def _must_sample(self, name: str) -> None:
@@ -153,10 +153,10 @@ class ExactBoosting(Members, TreeBoosting):
         """The trees, (n_stages, n_trees)."""
         check_is_fitted(self)
         names = set(DecisionTreeRegressor._get_param_names()) & set(self._get_param_names())
-        given = {name: getattr(self, name) for name in names - {"random_state", "criterion"}}
+        params = {name: getattr(self, name) for name in names - {"random_state", "criterion"}}
         out = np.empty(len(self.model_.forest), object)
         for m, tree in enumerate(self.model_.forest):
-            out[m] = DecisionTreeRegressor(**given)
+            out[m] = DecisionTreeRegressor(**params)
             value = tree.value / (self.learning_rate or 1.0)
             out[m].n_features_in_, out[m].n_outputs_ = self.n_features_in_, 1
             out[m].model_, out[m].max_features_ = tree.replace(value=value), self.max_features_

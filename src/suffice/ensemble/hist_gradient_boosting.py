@@ -23,11 +23,12 @@ from .boosting import BoostingClassifier, BoostingRegressor, NewtonLearner, Tree
 from .newton import Weights
 from .stages import Start
 
-AUTO_ROWS = 10_000  # more have early stopping by default
+AUTO_ROWS = 10_000  # number of rows above which early_stopping='auto' stops early
 
 
 class HeldRows:
-    """The rows for validation as they are; all if there are none."""
+    """Selects the validation rows, not binned; all rows if no fraction is set aside. Rows of weight zero
+    are dropped."""
 
     def __init__(self, start: Start) -> None:
         self.start = start

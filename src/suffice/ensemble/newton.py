@@ -54,14 +54,15 @@ from ..tree.growth import Grown, Growth, Limits, Node, Split
 from ..tree.model import Tree
 from ..tree.targets import WEIGHT_BITS, weighted
 
-COUNTED_BITS = 38  # of a gradient beside a count; 13 + 38 + 12 bits are a run of rows
+COUNTED_BITS = 38  # bits of a gradient beside a count: 13 + 38 + 12 bits are a run of rows
 GRADIENT_BITS, CURVATURE_BITS = 19, 20  # of the two beside each other
-LEAST_CURVATURE = 1e-3  # of a leaf, as in scikit-learn
-CATEGORY_SMOOTHING = 10.0  # rows of no effect that are added to a category
-LEAST_PACKED = 1 << 18  # weight times features, from which gradients beside curvatures have few bits
+LEAST_CURVATURE = 1e-3  # least curvature of a leaf, as in scikit-learn
+CATEGORY_SMOOTHING = 10.0  # number of rows of no effect that are added to a category
+LEAST_PACKED = 1 << 18  # weight times features above which gradients and curvatures are packed with few bits
 # Rows of a node that threads share: with twice as many, trees of 400,000 rows took 7 % longer.
 LEAST_SHARED = 1 << 13
-LEAST_PART = 1 << 14  # rows that threads share in a task of Python, which begins later
+# Rows below which a node is not divided among threads in Python, whose tasks take longer to begin.
+LEAST_PART = 1 << 14
 
 
 class Rules(NamedTuple):
@@ -90,7 +91,8 @@ class NewtonTarget(Value):
     def of(
         cls, weights: Weights, largest: np.ndarray, coarse: bool, penalty: float, learning_rate: float
     ) -> NewtonTarget:
-        """The target for rows with these largest gradient and curvature, which is zero without a curvature.
+        """The target for rows with these largest gradient and curvature. A largest curvature of zero means
+        that there is none.
 
         Whole weights have integers of few bits, if `coarse`, so that the lanes of an integer hold them.
         """
@@ -139,7 +141,8 @@ class NewtonTarget(Value):
         return s[0]
 
     def ordered(self, s: np.ndarray, low: float, high: float) -> float:
-        """What a monotonicity constraint orders: the value of a leaf with these sums, within bounds."""
+        """The quantity that a monotonicity constraint orders: the value of a leaf with these sums, within
+        bounds."""
         return value_of(float(s[1]), float(s[0]), self.penalty * self.curvature_unit, low, high)
 
     @property
@@ -149,7 +152,7 @@ class NewtonTarget(Value):
 
     @property
     def unit(self) -> float:
-        """Integers of a unit of the value of a leaf."""
+        """The number of integers per unit of the value of a leaf."""
         return self.gradient_unit / self.curvature_unit
 
     def described(
@@ -196,9 +199,9 @@ class NewtonHistograms(Statistics):
             onto = cls(np.zeros((T, D, BINS, block.entry.shape[1]), np.int64))
         place = np.full(len(tree.feature), T, np.uint16)
         place[nodes] = np.arange(T)
-        found, codes = place[tree.leaves_of_codes(block.X.T)], np.ascontiguousarray(block.X)
-        order = np.argsort(found, kind="stable").astype(np.uint32)
-        stop = np.cumsum(np.bincount(found, minlength=T))
+        node, codes = place[tree.leaves_of_codes(block.X.T)], np.ascontiguousarray(block.X)
+        order = np.argsort(node, kind="stable").astype(np.uint32)
+        stop = np.cumsum(np.bincount(node, minlength=T))
         for hist, a, b in zip(onto.count, np.append(0, stop), stop, strict=False):
             add_entries(codes, order[a:b], block.entry[order[a:b]], hist)
         return onto
@@ -219,21 +222,22 @@ class FoldedNewton(Growth):
         self.rules = self.target.rules(self.limits)
 
     def _search(self, fresh: list[int]) -> None:
-        """The histogram of the larger child is that of its parent, if it was kept, less that of the other."""
+        """Find the splits of new nodes. If the histogram of a parent was kept, that of its larger child is
+        the difference to the smaller."""
         tree, place = self._drawn()
         at_once = max(1, self._histogram_nodes() * int(self.bins.n_bins.max() + 1) // BINS)
         wanted = {t for t in fresh if self._needs_histogram(self.nodes[t])}
         for group in self._groups(sorted({self._smaller(t) for t in wanted}), at_once):
             h = self.data.fold(NewtonHistograms.of, tree, place[group])
             for hist, t in zip(h.count, group, strict=True):
-                found = {t: hist}
+                histograms = {t: hist}
                 if (parent := self.parents.get(t)) in self.kept:
                     other = sum(self.nodes[parent].children) - t  # type: ignore[arg-type]
-                    found[other] = self.kept.pop(parent) - hist
-                for node in wanted & found.keys():
-                    self._find_in(node, found[node])
+                    histograms[other] = self.kept.pop(parent) - hist
+                for node in wanted & histograms.keys():
+                    self._find_in(node, histograms[node])
                     if self.nodes[node].feature >= 0 and len(self.kept) < at_once:
-                        self.kept[node] = found[node]
+                        self.kept[node] = histograms[node]
 
     def _smaller(self, t: int) -> int:
         """The smaller of a node and its sibling, if the histogram of their parent was kept; else the node."""
@@ -266,7 +270,7 @@ class FoldedNewton(Growth):
         return self.limits.may_split(w, node.root.depth) and h >= 2 * self.rules.least_curvature
 
     def _features(self, node: Node) -> np.ndarray:
-        """The features that may split a node: those that interact with its path, and of these a sample."""
+        """The features that may split a node: a random sample of those that may interact with its path."""
         D = len(self.bins.n_bins)
         allowed: Any = np.ones(D, bool)
         if self.groups is not None:
@@ -314,7 +318,7 @@ class GatheredNewton:
 
     @property
     def mode(self) -> int:
-        """Where the weights of bins are found."""
+        """Whether the weights of bins are the curvature, a packed count, or a column of their own."""
         if self.target.constant:
             return WEIGHT_IS_CURVATURE
         return WEIGHT_IS_COUNTED if self.lane else WEIGHT_IS_COLUMN

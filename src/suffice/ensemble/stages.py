@@ -1,4 +1,4 @@
-"""What a stage of gradient boosting adds up: rows with the raw scores of the trees so far."""
+"""The sums of a stage of gradient boosting, and its blocks: rows with the raw scores of the trees so far."""
 
 from __future__ import annotations
 
@@ -24,9 +24,9 @@ from ..tree.targets import WEIGHT_BITS, weighted
 from .newton import Weights
 from .weak_learners import unpacked
 
-SPARE = 2.0**10  # times the largest loss of a row at the start, that a loss may have
-PIECE = 1 << 13  # rows whose losses are computed at a time
-SELDOM = 2.0**-8  # of the largest curvature: below it in the mean, integers of few bits are too coarse
+SPARE = 2.0**10  # largest loss on the grid, relative to the largest loss of a row at the start
+PIECE = 1 << 13  # rows whose losses are computed at a time, so that they stay in the cache
+SELDOM = 2.0**-8  # ratio of the mean to the largest curvature below which integers of few bits are too coarse
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,7 +82,7 @@ class Scored(Rows):
         return self.replace(derived=(np.empty(N), np.empty((N, K)), np.empty((N, 0 if loss.constant else K))))
 
     def evaluate(self, loss: Loss) -> Self:
-        """Fill in the loss and its derivatives, in pieces that stay in the cache."""
+        """Compute the loss and its derivatives in place, in pieces that stay in the cache."""
         y = np.asarray(self.y)
         for a in range(0, len(self), PIECE):
             rows = slice(a, a + PIECE)
@@ -92,13 +92,13 @@ class Scored(Rows):
 
     @property
     def train_weight(self) -> np.ndarray:
-        """The weights, zero of rows for validation."""
+        """The weights; zero for validation rows."""
         return np.where(self.held, 0.0, self.weight) if self.held.any() else self.weight
 
 
 @dataclass(frozen=True)
 class Start:
-    """How rows become a block before the first stage."""
+    """Turns rows into a block before the first stage."""
 
     bins: FeatureBins | None  # None: features stay numbers, of rows that are for validation alone
     classes: np.ndarray | None
@@ -126,7 +126,7 @@ class Start:
         return Scored(X, y, weight, rows.index, score, held)
 
     def is_held(self, rows: Any) -> np.ndarray:
-        """Whether rows are for validation."""
+        """Whether each row is for validation: by a hash of its values."""
         seed, share = self.held or (0, 0.0)
         return is_drawn(rows, share, Purpose.VALIDATION, seed)
 
@@ -250,7 +250,7 @@ class Targets:
 
 @dataclass(frozen=True)
 class Measure:
-    """How each stage is measured: the loss, and grids of integers that stay the same in all stages."""
+    """The loss, and the integer grids of its sums, which stay the same in all stages."""
 
     loss: Loss
     loss_unit: float

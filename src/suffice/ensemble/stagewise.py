@@ -43,13 +43,13 @@ from .weak_learners import (
     unpacked,
 )
 
-RATIOS = 1 << 16  # distinct ratios of which a median is exact
-LARGEST = 1 << 20  # of the coefficients of a line search, if the loss has no minimum
+RATIOS = 1 << 16  # number of distinct ratios up to which a median is exact
+LARGEST = 1 << 20  # largest coefficient of a line search, for a loss without a minimum
 
 
 @dataclass(frozen=True, eq=False)
 class Staged(Rows):
-    """Rows with the score of the terms so far."""
+    """Rows with the score of the current terms."""
 
     score: Annotated[Any, "(N,)"] = None
 
@@ -183,7 +183,7 @@ LOSSES: dict[str, TermLoss] = {
 
 @dataclass(frozen=True, eq=False)
 class Term(Value):
-    """A fitted base learner b(x). Of a classifier, -1 and 1."""
+    """A fitted base learner b(x). For a classifier, b(x) is -1 or 1."""
 
     member: Any  # a stored estimator
     classes: Annotated[Any, "labels (2,) or None"] = None  # of a classifier
@@ -332,12 +332,12 @@ class ForwardStagewise(OfMembers, Boosting):
 
         def step(state: Progress) -> Progress:
             model = state.model
-            here = staged.at(len(model.terms), model)
+            scored_rows = staged.at(len(model.terms), model)
             scale = weight / (state.trace[-1] * weight if state.trace else total) if loss.labels else 1.0
-            part = replace(data, data=here.map(_working, loss, scale, classes))
+            part = replace(data, data=scored_rows.map(_working, loss, scale, classes))
             member = fitted_member(self.estimator_, int(seeds[state.n_iter]), part)
             term = Term(member, classes if loss.labels else None)
-            beta = loss.coefficient(here, term) * self.learning_rate
+            beta = loss.coefficient(scored_rows, term) * self.learning_rate
             model = Stagewise((*model.terms, term), (*model.coefficient, beta))
             now = staged.at(len(model.terms), model).fold(_loss, loss)
             reason = "no better term" if beta == 0.0 or now[0] == 0.0 else ""
@@ -370,7 +370,7 @@ class ForwardStagewise(OfMembers, Boosting):
         return [unpacked(term.member) for term in self.model_.terms]
 
     def _score_trees(self) -> tuple[list[Tree], np.ndarray]:
-        """Trees whose values add up to the score, and what is added to them."""
+        """Trees whose values add up to the score, and the constant that is added to the sum."""
         return [
             term.tree(beta) for term, beta in zip(self.model_.terms, self.model_.coefficient, strict=True)
         ], np.zeros(1)

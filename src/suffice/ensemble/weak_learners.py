@@ -1,4 +1,4 @@
-"""What boosting fits in each round to rows whose weights it changes: trees, or any classifier with weights.
+"""The learners that boosting fits to reweighted rows in each round: trees, or any classifier with weights.
 
 The rows stay in their blocks with their weights. Weights are rounded to integers of one unit, whose sums are
 exact: so the order of the rows, their blocks and the engine change no bit, and whole weights equal
@@ -40,12 +40,13 @@ from ..tree.model import Tree
 from ..tree.pruning import pruned
 from ..tree.targets import ClassTarget, weighted
 
-ROW_NUMBERS = 4  # of a row, beside its codes: class, weight, entry and factor
-PERSIST_ROUNDS = 16  # after which blocks that are computed in each pass are stored with their weights
+ROW_NUMBERS = 4  # numbers per gathered row, beside its codes: class, weight, entry and factor
+PERSIST_ROUNDS = 16  # rounds after which blocks that are computed in each pass are stored with their weights
 
-MANY_BINS = 1 << 13  # of a feature, from which runs of bins are counted first
+MANY_BINS = 1 << 13  # bins of a feature above which runs of bins are counted first
 NO_SPLIT = (-1.0,)
-NEARLY = 1.0 - 1e-12  # equal gains may differ by rounding
+# Gains may differ by rounding: factor of the best gain above which another counts as equal.
+NEARLY = 1.0 - 1e-12
 
 log = logging.getLogger("suffice")
 
@@ -96,7 +97,7 @@ def _changed(block: Reweighted, answer: np.ndarray, change: np.ndarray, unit: fl
 
 
 def after_rounds(answers: Any, members: Any, changes: Any, unit: float, block: Reweighted) -> Reweighted:
-    """The block after some rounds; `answers(member, block)` are those of one of them."""
+    """The block after some rounds; `answers(member, block)` returns the answers of one member."""
     for member, change in zip(members, changes, strict=True):
         block = _changed(block, answers(member, block), change, unit)
     return block
@@ -144,7 +145,8 @@ class ClassAnswers:
 
 
 def packed(estimator: Any) -> Any:
-    """A fitted estimator as a value that a file can hold; those of other libraries as they are."""
+    """A fitted estimator as a value that can be stored in a file; estimators of other libraries are
+    returned unchanged."""
     return StoredEstimator.of(estimator) if isinstance(estimator, Storable) else estimator
 
 
@@ -153,7 +155,7 @@ def unpacked(member: Any) -> Any:
 
 
 def rows_for(base: Any, rows: Partitions) -> Partitions:
-    """The rows for many fits of an estimator. For one of another library, they are gathered."""
+    """The rows for many fits of an estimator. They are gathered for estimators of other libraries."""
     if reads_partitions(base):
         return rows.persisted()
     log.info("The rows are gathered for %s.", type(base).__name__)
@@ -161,8 +163,8 @@ def rows_for(base: Any, rows: Partitions) -> Partitions:
 
 
 def fitted_member(base: Any, seed: int, rows: Passed, weighted: bool = True) -> Any:
-    """A clone of an estimator that is fitted to rows, as it is stored. For one of another library, the rows
-    are gathered."""
+    """A clone of an estimator, fitted to rows and packed for storage. The rows are gathered for estimators
+    of other libraries."""
     member = seeded(clone(base), seed)
     if reads_partitions(member):
         member.fit(rows)
@@ -174,7 +176,7 @@ def fitted_member(base: Any, seed: int, rows: Passed, weighted: bool = True) -> 
 
 
 class OfMembers:
-    """An ensemble of any estimator: the rows are opened as the estimator takes them."""
+    """Base class of ensembles of any estimator: the rows are checked as the base estimator requires."""
 
     _base: Callable[[], Any]  # returns the estimator
 
@@ -196,7 +198,7 @@ class Members:
     checkpoint: Any
 
     def _check_number(self, n_members: int) -> None:
-        """Compare the number of members that a fit starts with to the number that it ends with."""
+        """Raise if a warm start has more members than `n_estimators`, and warn if it has as many."""
         if n_members > self.n_estimators:
             raise ValueError(
                 f"n_estimators={self.n_estimators} must be larger or equal to len(estimators_)={n_members} "
@@ -208,7 +210,8 @@ class Members:
     def _with_more(
         self, members: tuple[Any, ...], fits: Callable[..., Iterator[Any]], data: Partitions, as_model: Any
     ) -> tuple[Any, ...]:
-        """The members with those that are missing. `fits(numbers)` are the ones with these numbers."""
+        """The members and the missing ones up to `n_estimators`. `fits(numbers)` yields the members with
+        these numbers."""
         new: Any = None
 
         def step(progress: Progress) -> Progress:
@@ -268,7 +271,7 @@ class Boosting(Iterative):
 
 @dataclass
 class TreeLearner:
-    """CART trees. Those of one split are found in one pass over the rows."""
+    """Fits CART trees. Trees of one split (stumps) are found in one pass over the rows."""
 
     bins: FeatureBins
     target: ClassTarget
@@ -289,13 +292,13 @@ class TreeLearner:
 
     @property
     def is_stump(self) -> bool:
-        """Whether a tree has one split, which is the best of all."""
+        """Whether each tree is a stump: the best single split of all features."""
         one = self.limits.max_depth == 1 or self.limits.max_leaves == 2
         best = self.limits.max_features == len(self.bins.n_bins) and not self.limits.random
         return one and best and not self.ccp_alpha and bool((self.target.class_weight == 1.0).all())
 
     def opened(self, data: Partitions) -> Partitions:
-        """Binned rows: in this process, if they fit."""
+        """The binned rows, gathered in this process if they fit."""
         rows = data.map(starting, self.bins, self.target.classes, self.unit)
         block = rows.gather_if(self.n_rows, gathered_bytes(self.bins, ROW_NUMBERS))
         self.gathered = block is not None
@@ -351,7 +354,7 @@ class TreeLearner:
         return best_stump(count, categorical, sign, total, self.target.criterion, self.limits.least)
 
     def _gathered_splits(self, block: Reweighted, total: np.ndarray) -> list[Any]:
-        """The best split of each feature, in threads. Of two classes and features with many bins, the bins
+        """The best split of each feature, in threads. With two classes and many bins, the bins of a feature
         are counted only where a split can be the best of all, and the bin after the split is left as -1."""
         from ..loops import stumps
 
@@ -430,7 +433,7 @@ def _to_grow(target: ClassTarget, block: Reweighted) -> Binned:
 
 @dataclass
 class ClassifierLearner:
-    """Any classifier that takes weights. One of suffice is fitted where the rows are, another in memory."""
+    """Fits any classifier that takes weights: classifiers of suffice where the rows are, others in memory."""
 
     estimator: Any
     classes: np.ndarray
@@ -455,7 +458,7 @@ class ClassifierLearner:
 
 
 def seeded(estimator: Any, seed: int) -> Any:
-    """The estimator with this random state, and those that it contains."""
+    """Set the random state of the estimator and of all estimators that it contains."""
     names = (name for name in estimator.get_params() if f"__{name}".endswith("__random_state"))
     return estimator.set_params(**dict.fromkeys(names, seed))
 

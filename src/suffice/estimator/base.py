@@ -113,14 +113,14 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         out._shorten()
         return out
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         """Whether a fit continues the previous one, as `warm_start` asks. Then `inputs` compares the features
         with those of the previous fit."""
         return False
 
     def _check_same_targets(self, classes: Any, n_targets: int = 1) -> None:
         """Raise if a fit that continues the previous one has other classes, or another number of targets."""
-        if not self._goes_on():
+        if not self._continues_fit():
             return
         advice = "Pass the same, or call set_params(warm_start=False) for a new fit."
         before = getattr(self, "n_outputs_", n_targets)

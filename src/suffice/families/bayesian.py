@@ -34,7 +34,7 @@ class VariationalMixture(LatentGroups):
 
     @classmethod
     def start(cls, weight_prior: Dirichlet | Sticks, family: Family, s: Any) -> Self:
-        """The prior. The statistics `s` say which categories there are."""
+        """The prior. The categories are those of the statistics `s`."""
         prior = family.posterior(s * 0.0)
         return cls(weight_prior, weight_prior, prior, prior)
 

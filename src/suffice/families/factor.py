@@ -27,7 +27,8 @@ LEAST = 1e-8
 # Starts of the iterations: see `_start`. Of 150 random data sets with more factors than the model, the first
 # start alone reached the highest maximum known of 140; of 100 of them, these numbers reached all.
 HEYWOOD_STARTS, WARM_UP, FINALISTS = 8, 10, 4
-SEVERAL = 200  # features up to which starts are compared: each costs the eigenvectors of 14 or more matrices
+# Features up to which several starts are compared: each costs the eigenvectors of 14 or more matrices.
+SEVERAL = 200
 
 
 Profile = tuple[float, np.ndarray, np.ndarray, int]
@@ -81,11 +82,11 @@ class FactorGaussian(Family):
 
     def estimate(self, s: Moments) -> Self:
         rows = zip(s.weight, s.mean, s.variance, self.loadings, self.noise, self.mean, strict=True)
-        found = [
+        updated = [
             self._step(float(N), S, L, psi, mean) if N > 0 else (old, L, psi)
             for N, mean, S, L, psi, old in rows
         ]
-        mean, loadings, noise = (np.stack(part) for part in zip(*found, strict=True))
+        mean, loadings, noise = (np.stack(part) for part in zip(*updated, strict=True))
         return self.replace(mean=mean, loadings=loadings, noise=noise, started=True)
 
     def _step(
@@ -116,15 +117,15 @@ class FactorGaussian(Family):
         return out
 
     def distance_to_maximum(self, s: Moments) -> float:
-        """The increase of the mean log-likelihood of these moments from here to the maximum that Newton's
-        method reaches, if there is no penalty."""
-        here = best = float(s.weight @ self.mean_log_likelihood(s))
+        """The difference of the mean log-likelihood of these moments at the maximum that Newton's method
+        reaches and at this model. There must be no penalty."""
+        initial = best = float(s.weight @ self.mean_log_likelihood(s))
         family, gain, enough = self.replace(update="direct", started=True), np.inf, 1e-9 * s.weight.sum()
         while gain > enough:
             family = family.estimate(s)
             last, best = best, float(s.weight @ family.mean_log_likelihood(s))
             gain = best - last
-        return (best - here) / float(s.weight.sum())
+        return (best - initial) / float(s.weight.sum())
 
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         factors = rng.standard_normal((len(k), self.loadings.shape[2]))
@@ -196,8 +197,8 @@ def _starts(S: np.ndarray, Q: int) -> np.ndarray:
 
 
 def _conditional_maxima(S: np.ndarray, noise: np.ndarray, Q: int) -> np.ndarray:
-    """The noises (M, D) after a few steps, each to the best loadings given the noise and back: no step lowers
-    the likelihood."""
+    """The noises (M, D) after a few steps of conditional maximization: of the loadings given the noise,
+    then of the noise given the loadings. No step lowers the likelihood."""
     variance = np.maximum(np.diag(S), LEAST)
     for _ in range(WARM_UP):
         root = np.sqrt(noise)
@@ -233,7 +234,7 @@ def _profile(S: np.ndarray, x: np.ndarray, Q: int) -> Profile:
 def _newton(
     S: np.ndarray, L: np.ndarray, psi: np.ndarray, isotropic: bool, alpha: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """A step of Newton's method for the logs of the noise; of probabilistic PCA, the solution."""
+    """A step of Newton's method for the logs of the noise; for probabilistic PCA, the solution."""
     Q = L.shape[1]
     if isotropic:
         values = eigh(S, eigvals_only=True)[::-1]
@@ -255,7 +256,7 @@ def _bounds(S: np.ndarray) -> tuple[float, np.ndarray]:
 
 
 def _newton_step(S: np.ndarray, x: np.ndarray, Q: int, profile: Profile) -> tuple[np.ndarray, Profile]:
-    """A step of Newton's method from the logs of the noise, `_profile` of which is known."""
+    """A step of Newton's method for x, the logs of the noise. `profile` is `_profile` at x."""
     low, high = _bounds(S)
     value, theta, omega, above = profile
     rest, beyond = theta[above:], omega[:, above:]
@@ -313,8 +314,8 @@ def _em(
 
 
 def lasso(G: np.ndarray, B: np.ndarray, threshold: np.ndarray, L: np.ndarray) -> np.ndarray:
-    """The minimum of tr(L G L') / 2 - tr(B L') + threshold |L|_1 by coordinate descent, all rows at once,
-    until the signs are those of the minimum: given them it is a linear system."""
+    """The minimum of tr(L G L') / 2 - tr(B L') + threshold |L|_1, by coordinate descent for all rows at
+    once. When the signs are those of the minimum, it is the solution of a linear system."""
     curved = np.diag(G) > np.finfo(np.float64).eps * np.diag(G).max(initial=0.0)
     L = np.where(curved, L, 0.0)
     for sweep in range(1000):
@@ -332,7 +333,7 @@ def lasso(G: np.ndarray, B: np.ndarray, threshold: np.ndarray, L: np.ndarray) ->
 
 
 def _of_signs(G: np.ndarray, b: np.ndarray, threshold: float, x: np.ndarray) -> np.ndarray | None:
-    """The solution of the lasso with the signs of x, or None if it has others."""
+    """The solution of the lasso if it has the signs of x, else None."""
     active, out = np.flatnonzero(x), np.zeros_like(x)
     try:
         out[active] = np.linalg.solve(G[np.ix_(active, active)], b[active] - threshold * np.sign(x[active]))

@@ -131,15 +131,15 @@ class Gaussian(Family):
     def halves(self, s: Moments) -> Self:
         """Two densities for each group: its density, divided in the middle of its principal axis."""
         P, D = s.mean.shape
-        whole = type(self).start(P, D, reg=self.reg, prior=self.prior).estimate(s)
-        values, axes = np.linalg.eigh(whole.covariances)
+        density = type(self).start(P, D, reg=self.reg, prior=self.prior).estimate(s)
+        values, axes = np.linalg.eigh(density.covariances)
         axis = axes[:, :, -1]
         largest = np.abs(axis).argmax(axis=1)[:, None]
         axis = axis * np.sign(np.take_along_axis(axis, largest, axis=1))  # of many signs, one
         step = np.sqrt(2.0 / np.pi * values[:, -1:]) * axis  # to the mean of half a normal density
-        mean = np.stack([whole.mean - step, whole.mean + step], axis=1).reshape(2 * P, D)
-        covariance = np.repeat(whole._less(step), 2, axis=0)
-        return whole.replace(mean=mean, covariance=covariance)
+        mean = np.stack([density.mean - step, density.mean + step], axis=1).reshape(2 * P, D)
+        covariance = np.repeat(density._less(step), 2, axis=0)
+        return density.replace(mean=mean, covariance=covariance)
 
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
         root = np.linalg.cholesky(self.covariances)
@@ -269,7 +269,8 @@ class _Dense(Gaussian):
     def _completed(
         self, X: np.ndarray, r: np.ndarray, mean: np.ndarray, C: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """X with missing entries at their expectation given the observed, and their scatter about it."""
+        """X with missing entries replaced by their conditional expectations given the observed entries,
+        and the weighted sum of their conditional covariances."""
         filled, extra = X.copy(), np.zeros_like(C)
         for rows, seen in _patterns(X):
             if seen is None:
@@ -475,11 +476,13 @@ class DiagonalGaussian(_Axes):
         return cls(np.zeros((K, D)), np.ones((K, D)), **options)
 
     def estimate(self, s: Moments) -> Self:
-        found = super().estimate(s)
+        estimated = super().estimate(s)
         if self.smoothing == 0 or self.fixed is not None:
-            return found
+            return estimated
         more = self.smoothing * float(s.total().variance.max(initial=0.0))
-        return found.replace(covariance=np.where(s.weight > 0, found.covariance + more, found.covariance))
+        return estimated.replace(
+            covariance=np.where(s.weight > 0, estimated.covariance + more, estimated.covariance)
+        )
 
     @property
     def _n_variances(self) -> int:

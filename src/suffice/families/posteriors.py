@@ -75,8 +75,8 @@ class Posterior(Value, ABC):
 
 
 def sum_observed(terms: np.ndarray, X: Any) -> np.ndarray:
-    """Terms of K densities by feature, (K, D), summed over the observed features of each row: (N, K), or (K,)
-    where all are observed. Terms by row, (K,), stay as they are."""
+    """Sum the terms of K densities by feature, (K, D), over the observed features of each row: (N, K), or
+    (K,) if all are observed. Terms by row, (K,), are returned unchanged."""
     if terms.ndim == 1:
         return terms
     if isinstance(X, np.ndarray) and np.isnan(X.sum()):

@@ -84,12 +84,12 @@ class Dirichlet(Value):
         >>> Dirichlet(np.ones(2)).estimate(Dirichlet(np.array([3.0, 0.5])).expected_log).alpha.round(6)
         array([3. , 0.5])
         """
-        here = Dirichlet(np.array(self.alpha, dtype=float))
-        if here.alpha.size == 1:  # p is one, whatever alpha is
-            return here
-        value = here.log_likelihood(mean_log)
+        current = Dirichlet(np.array(self.alpha, dtype=float))
+        if current.alpha.size == 1:  # p is one, whatever alpha is
+            return current
+        value = current.log_likelihood(mean_log)
         for _ in range(max_iter):
-            gradient, diagonal, common = here.slopes(mean_log)
+            gradient, diagonal, common = current.slopes(mean_log)
             if symmetric:
                 step = np.full_like(
                     diagonal, -gradient.sum() / (diagonal.sum() + len(diagonal) ** 2 * common)
@@ -98,18 +98,18 @@ class Dirichlet(Value):
                 shift = (gradient / diagonal).sum() / (1.0 / common + (1.0 / diagonal).sum())
                 step = -(gradient - shift) / diagonal
             for _ in range(60):
-                new = Dirichlet(here.alpha + step)
+                new = Dirichlet(current.alpha + step)
                 if (new.alpha > 0).all():
                     after = new.log_likelihood(mean_log)
                     if after >= value:
                         break
                 step = 0.5 * step
             else:
-                return here
-            here, value = new, after
-            if (np.abs(step) <= 1e-12 * here.alpha).all():
-                return here
-        return here
+                return current
+            current, value = new, after
+            if (np.abs(step) <= 1e-12 * current.alpha).all():
+                return current
+        return current
 
 
 @dataclass(frozen=True)

@@ -60,7 +60,7 @@ class ProductFamily(Family):
         return np.hstack(coef), np.sum(intercept, axis=0)
 
     def each(self, X: np.ndarray) -> Iterator[tuple[Family, np.ndarray]]:
-        """Each part with its columns, as numbers unless they are categories."""
+        """Yield each part with its columns, as numbers unless they are categories."""
         for part, columns in zip(self.parts, self.columns, strict=True):
             x = X[:, columns]
             if part.support != "category":

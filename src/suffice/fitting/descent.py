@@ -213,23 +213,23 @@ def why_stopped(slopes: np.ndarray, tol: float, *, still: bool, small: bool) -> 
 
 
 def at_rest(state: Descent, value: float, gradient: np.ndarray, promised: float, tol: float) -> str:
-    """The same after an exact line search, which sees the gradient fall where the value is lost in
-    rounding."""
+    """The same as `why_stopped`, after an exact line search: the gradient may still decrease where the
+    decrease of the value is lost in rounding."""
     still = value >= state.value and largest(gradient) >= largest(state.gradient)
     return why_stopped(gradient, tol, still=still, small=lost_in_rounding(value, gradient, promised))
 
 
 def no_step(state: Descent, slopes: np.ndarray, promised: float, tol: float) -> Descent:
-    """Where no step along a line descends."""
+    """The state at the end of a descent, when no step along a line decreases the value."""
     small = lost_in_rounding(state.value, slopes, promised)
     why = why_stopped(slopes, tol, still=True, small=small)
     return state.replace(trace=(*state.trace, state.value), stopped_because=why)
 
 
 def lost_in_rounding(value: float, slopes: np.ndarray, promised: float) -> bool:
-    """Whether a step gains no more than rounding error: by its predicted decrease, and by the slopes of
-    preconditioned parameters. The predicted decrease alone is not enough: with an inaccurate curvature it is
-    small far from the minimum too."""
+    """Whether a step gains no more than rounding error, judged by its predicted decrease and by the
+    slopes of preconditioned parameters. The predicted decrease alone is not enough: with an inaccurate
+    curvature it is small far from the minimum too."""
     unit = max(1.0, abs(value))
     return promised <= LOST * unit and largest(slopes) <= LOST**0.5 * unit
 

@@ -35,21 +35,22 @@ from ..core.threads import in_order
 from ..core.values import Value
 from ..kernels.base import must_be_finite
 
-WORKING = 1024  # coefficients of a working set
+WORKING = 1024  # number of coefficients of a working set
 ROWS, COLUMNS = 256, 1024  # of the kernels that are computed at a time, in the cache of the processor
-MOST_PAIRS = 10**7  # as LIBSVM, if the problem is so degenerate that the violation hardly falls
+# Maximum number of pairs, as in LIBSVM: the violation of degenerate problems hardly decreases.
+MOST_PAIRS = 10**7
 ROUNDING = (
     2.0**-23
 )  # of an entry of the cache: errors are independent, and this is seven times their deviation
-STALLED = 20  # computations of Kβ without half the violation
-RENEWED = 20  # times the work of filling the cache, after which it is emptied
-PAIR = 100  # entries of a column that are computed in the time of a pair
-IDLE = 4  # times that the cache is emptied without half the violation, before it becomes float64
+STALLED = 20  # maximum number of computations of Kβ since the violation was last halved
+RENEWED = 20  # the cache is emptied when the work since then is this multiple of the work of filling it
+PAIR = 100  # number of entries of a column that take as long to compute as one pair
+IDLE = 4  # times that the cache is emptied, without half the violation, before it becomes float64
 
 
 @dataclass(frozen=True, eq=False)
 class Dual:
-    """Such a problem. `row` is the row of each coefficient, `group` its group."""
+    """A quadratic in a box with fixed sums. `row` is the row of each coefficient, `group` its group."""
 
     q: np.ndarray
     lower: np.ndarray
@@ -68,7 +69,7 @@ class Dual:
 
 @dataclass(frozen=True, eq=False)
 class DualSolution(Value):
-    """What `minimize_dual` found."""
+    """Result of `minimize_dual`."""
 
     beta: Annotated[np.ndarray, "(B,)"]
     slope: Annotated[np.ndarray, "(B,)"]  # Kβ + q
@@ -80,7 +81,7 @@ class DualSolution(Value):
 
 @dataclass(frozen=True, eq=False)
 class DualState(Value):
-    """What `minimize_dual` goes on with when its cache is empty."""
+    """The state from which `minimize_dual` continues, at a time when its cache is empty."""
 
     beta: Annotated[np.ndarray, "(B,)"]
     previous: Annotated[np.ndarray, "int (W,)"]  # of the last working set
@@ -102,10 +103,10 @@ class Duals(Progress):
 
 
 class Record:
-    """The duals of a fit, in the order in which it solves them: those of an interrupted fit are taken over.
+    """The duals of a fit, in the order in which it solves them. Solutions of an interrupted fit are reused.
 
-    `offer` is called with the progress, whenever it can be continued to the same bits. It returns whether the
-    fit is to stop.
+    `offer` is called with the progress whenever the fit can be continued from it to the same bits. It
+    returns whether to stop the fit.
     """
 
     def __init__(self, progress: Duals, offer: Callable[[Duals], bool]) -> None:
@@ -113,7 +114,7 @@ class Record:
         self.n_known, self.n_asked, self.stopped = len(progress.solutions), 0, False
 
     def known(self) -> DualSolution | None:
-        """The solution of the dual that is asked for next, if the interrupted fit had it."""
+        """The solution of the next dual if the interrupted fit has solved it, else None."""
         solutions = self.progress.solutions
         self.n_asked += 1
         return solutions[self.n_asked - 1] if self.n_asked <= len(solutions) else None
@@ -132,9 +133,9 @@ class Record:
 
 
 class Columns:
-    """Columns of a kernel matrix, of which the last ones used stay in a cache.
+    """Columns of a kernel matrix. The most recently used ones stay in a cache.
 
-    `compute(rows, part)` gives a slice of those of some rows, and `diagonal()` the diagonal.
+    `compute(rows, part)` returns a slice of the columns of some rows, and `diagonal()` the diagonal.
     """
 
     def __init__(
@@ -150,7 +151,7 @@ class Columns:
         self.clear(np.float32)
 
     def clear(self, dtype: type) -> None:
-        """An empty cache of this type."""
+        """Replace the cache by an empty one of this type."""
         size = max(2 * WORKING, self.cache_bytes // (np.dtype(dtype).itemsize * max(1, self.n_rows)))
         self.cache: np.ndarray = np.empty((min(size, self.n_rows), self.n_rows), dtype)
         self.slot_of = np.full(self.n_rows, -1)
@@ -158,18 +159,18 @@ class Columns:
         self.used = np.full(len(self.cache), -1)
         self.time = self.n_computed = 0
 
-    def is_worn(self, pairs: int) -> bool:
-        """Whether it is time to empty the cache, after so many pairs: see `RENEWED`."""
+    def is_expired(self, pairs: int) -> bool:
+        """Whether to empty the cache after `pairs` pairs: see `RENEWED`."""
         filled = int((self.row_in >= 0).sum())
         work = self.n_rows * (self.n_computed - filled) + PAIR * pairs
         return filled > 0 and work >= RENEWED * self.n_rows * filled
 
     def slots(self, rows: np.ndarray) -> np.ndarray:
-        """The places of the columns of these different rows in the cache."""
+        """Cache the columns of these distinct rows, and return their places in the cache."""
         self.time += 1
-        found = self.slot_of[rows]
-        self.used[found[found >= 0]] = self.time
-        missing = rows[found < 0]
+        slot = self.slot_of[rows]
+        self.used[slot[slot >= 0]] = self.time
+        missing = rows[slot < 0]
         self.n_computed += len(missing)
         if len(missing):
             oldest = np.argpartition(self.used, len(missing) - 1)[: len(missing)]
@@ -222,8 +223,8 @@ def minimize_dual(
     max_iter: int,
     record: Record | None = None,
 ) -> DualSolution:
-    """Minimize from `beta`, which is in the box, until the violation is at most `tol`; for `max_iter` pairs,
-    if it is not -1; or until rounding keeps it from falling."""
+    """Minimize from `beta`, which is in the box. Stops when the violation is at most `tol`, after
+    `max_iter` pairs unless it is -1, or when rounding keeps the violation from decreasing."""
     from ..loops.dual import add_columns, minimize_pairs, worst_pair
 
     if record is not None and (known := record.known()) is not None:
@@ -238,7 +239,7 @@ def minimize_dual(
     box, since = (dual.lower, dual.upper, dual.group), n_iter
     slope = _slope(dual, columns, beta)
     while True:
-        if columns.is_worn(n_iter - since):
+        if columns.is_expired(n_iter - since):
             slope, since = _slope(dual, columns, beta), n_iter
             *_, violation = worst_pair(slope, beta, *box, dual.n_groups)
             idle, least = 0 if violation < 0.5 * least else idle + 1, min(least, violation)
@@ -284,8 +285,8 @@ def minimize_dual(
         beta[working] = part
         slope += change[dual.row]
     objective = 0.5 * float(beta @ (slope + dual.q))
-    found = DualSolution(beta, slope, _levels(dual, slope, beta), violation, objective, n_iter)
-    return found if record is None else record.solved(found)
+    solution = DualSolution(beta, slope, _levels(dual, slope, beta), violation, objective, n_iter)
+    return solution if record is None else record.solved(solution)
 
 
 def _slope(dual: Dual, columns: Columns, beta: np.ndarray) -> np.ndarray:
@@ -293,7 +294,8 @@ def _slope(dual: Dual, columns: Columns, beta: np.ndarray) -> np.ndarray:
 
 
 def _violating(dual: Dual, slope: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """The coefficients of each group with the least slopes that can rise, and the largest that can fall."""
+    """The next working set: in each group, the coefficients with the smallest slopes among those that can
+    increase, and with the largest slopes among those that can decrease."""
     most, chosen = max(1, WORKING // (4 * dual.n_groups)), []
     for g in range(dual.n_groups):
         for sign, free in ((1.0, beta < dual.upper), (-1.0, beta > dual.lower)):
@@ -305,8 +307,8 @@ def _violating(dual: Dual, slope: np.ndarray, beta: np.ndarray) -> np.ndarray:
 
 
 def _levels(dual: Dual, slope: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """λ of each group: the mean slope of coefficients between their bounds; if there are none, the middle of
-    what is allowed."""
+    """λ of each group: the mean slope of the coefficients between their bounds, or, if there are none,
+    the middle of the interval that the conditions of an optimum allow."""
 
     def level(g: int) -> float:
         of_g = dual.group == g

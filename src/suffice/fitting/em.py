@@ -23,7 +23,7 @@ StoppingRule = Callable[[Any, Any, tuple[float, ...]], bool]
 
 @dataclass(frozen=True, eq=False)
 class MultiStart(Progress):
-    """Several runs over the same data. Those that are not finished share the next pass."""
+    """Several runs over the same data. The unfinished runs share the next pass."""
 
     runs: tuple[Progress, ...] = ()
 

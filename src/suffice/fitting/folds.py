@@ -88,7 +88,7 @@ class Folds(Value):
         return int(self.first_row[-1])
 
     def rows(self, folds: np.ndarray) -> np.ndarray:
-        """The positions of the rows of some folds, given as a mask."""
+        """The positions of the rows of some folds. `folds` is a mask."""
         return np.flatnonzero(np.repeat(folds[self.run_fold], np.diff(self.run_start, append=self.n_rows)))
 
     def number(self, block: Any) -> Any:

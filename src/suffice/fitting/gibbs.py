@@ -22,8 +22,8 @@ from ..statistics import Moments
 from .em import summarize_each
 from .sampler import Chain, Draw
 
-MOVES_EVERY = 5  # sweeps between split and merge moves, which read the data REFINE + 1 times more
-REFINE = 1  # EM steps of the two sub-clusters of a proposal
+MOVES_EVERY = 5  # number of sweeps between split and merge moves, which read the data REFINE + 1 times more
+REFINE = 1  # number of EM steps that refine the two sub-clusters of a proposal
 
 
 @dataclass(frozen=True)
@@ -113,9 +113,9 @@ def _divided_and_joined(
     chosen = tuple(models[n] for n in active)
     current = tuple(pair for pair in pairs if pair is not None)
     for _ in range(REFINE):
-        found = data.fold(_refine, chosen, current).parts
+        refined = data.fold(_refine, chosen, current).parts
         current = tuple(
-            pair.replace(sub=_estimated(pair.sub, s)) for pair, s in zip(current, found, strict=True)
+            pair.replace(sub=_estimated(pair.sub, s)) for pair, s in zip(current, refined, strict=True)
         )
     proposals = data.fold(_propose, chosen, current).parts
     out = list(sums)
@@ -183,7 +183,7 @@ def _propose_one(model: GibbsMixture, pair: Pairs, block: Any) -> Proposals:
 
 
 def _decided(model: GibbsMixture, s: GroupStatistics, pair: Pairs, proposal: Proposals) -> GroupStatistics:
-    """The sums after each proposal is accepted or rejected, one after the other."""
+    """Accept or reject the proposals one after the other, and return the resulting sums."""
     rng, log_joint = model.driver_rng(2), model.log_joint(s)
     for p, (a, b) in enumerate(zip(pair.first, pair.second, strict=True)):
         both = _taken(s.component, [a]) + _taken(s.component, [b])

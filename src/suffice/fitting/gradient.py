@@ -19,7 +19,7 @@ from ..core.statistics import Statistics
 from ..core.values import Value
 from .descent import ROUNDING, Descent, at_rest, minimum_along, no_step
 
-EXACT = 1e-10  # of the slope at the start of a line, what is left where the search along it ends
+EXACT = 1e-10  # slope at which an exact line search ends, relative to the slope at its start
 
 
 def gradient_descent(

@@ -15,10 +15,10 @@ from scipy.linalg.lapack import dpotrf, dpotrs
 
 from .linear_algebra import gram, solve_positive
 
-ENOUGH = 1e-12  # of the objective, the duality gap
-MOST = 100  # steps
+ENOUGH = 1e-12  # duality gap, relative to the objective, at which the iterations end
+MOST = 100  # maximum number of steps
 LEAST_PIVOT = 1e-8  # of the Cholesky factor of a matrix with unit diagonal, whose square is rounding error
-SPARSE = 0.1  # of the entries: products of CSR rows take less time
+SPARSE = 0.1  # fraction of stored entries below which products of CSR rows take less time
 
 # The steps of the point and of the dual variables, from minus the gradient and the right-hand side of each
 # hinge.
@@ -141,6 +141,6 @@ def _solver(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _reach(value: np.ndarray, step: np.ndarray) -> float:
-    """How far along a step a positive value stays non-negative."""
+    """The largest multiple of a step for which a positive value stays non-negative."""
     falls = step < 0
     return float((value[falls] / -step[falls]).min(initial=np.inf))

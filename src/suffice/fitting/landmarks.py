@@ -27,7 +27,7 @@ from ..kernels.base import must_be_finite
 from .problem import LossModel
 from .seeding import NOBODY, SPARE, Sample, draw
 
-NEGATIVE = 1e-5  # of the largest eigenvalue: negative ones beyond are not of rounding
+NEGATIVE = 1e-5  # negative eigenvalues beyond this fraction of the largest are not rounding errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -45,7 +45,7 @@ class Landmarks(Model):
 
     @classmethod
     def to_sample(cls, kernel: Kernel, n_features: int, size: int, seed: int, symmetric: bool) -> Landmarks:
-        """Landmarks that are still to be sampled from the rows."""
+        """Landmarks that will be sampled from the rows."""
         if kernel.precomputed:
             raise ValueError(
                 "Landmarks are rows, and a precomputed kernel has none: pass the rows as X, and their kernel "
@@ -62,7 +62,7 @@ class Landmarks(Model):
 
     @classmethod
     def all_rows(cls, kernel: Kernel, block: Any, instead: str) -> tuple[Landmarks, np.ndarray]:
-        """All rows of a block as landmarks, and their features, which are exact: (N, R)."""
+        """All rows of a block as landmarks, and their exact features, (N, R)."""
         N = len(block)
         afford(N**2, f"the kernels of {N} rows", instead)
         kernel = kernel.with_rows(block.X, block.weight)
@@ -72,7 +72,8 @@ class Landmarks(Model):
 
     @classmethod
     def of_gram(cls, kernel: Kernel, block: Any, size: int, seed: int) -> tuple[Landmarks, Sample]:
-        """Some columns of a Gram matrix, whose rows are those of the block, and the sample of its rows."""
+        """Landmarks from some columns of a Gram matrix, whose rows are the block, and the sample of its
+        rows."""
         kernel = kernel.with_rows(block.X, block.weight)
         K, nothing = kernel(block.X), KernelColumns(kernel, np.empty(0, np.int64))
         start = cls(size, seed, True, nothing, np.empty((0, 0)))
@@ -114,7 +115,7 @@ def first_equal(points: Any, X: Any) -> np.ndarray:
 def inverse_root(K: np.ndarray) -> np.ndarray:
     """The symmetric inverse square root of a Gram matrix. Eigenvalues below the rounding error are set to it.
 
-    Of a kernel that is not positive definite, it has the signs of the eigenvalues.
+    For a kernel that is not positive definite, it keeps the signs of the eigenvalues.
     """
     must_be_finite(K)
     values, Q = eigh(K)
@@ -143,7 +144,8 @@ def _rounding(values: np.ndarray) -> float:
 
 @dataclass(frozen=True)
 class Features:
-    """Rows with the features of landmarks, which are computed in each pass; or of all rows, computed once."""
+    """Rows with the features of landmarks, computed in each pass; if all rows are landmarks, computed
+    once."""
 
     data: Partitions
     landmarks: Landmarks | None = None

@@ -310,8 +310,8 @@ def variational_em(
     >>> found.model.component.rate.round(0).ravel()
     array([ 2., 20.])
     """
-    found = em(_WithBound(model, e_step), data, tol=tol, max_iter=max_iter)
-    return found.replace(model=found.model.model)
+    progress = em(_WithBound(model, e_step), data, tol=tol, max_iter=max_iter)
+    return progress.replace(model=progress.model.model)
 
 
 @dataclass(frozen=True, eq=False)

@@ -27,7 +27,8 @@ from .descent import (
     why_stopped,
 )
 
-MANY = 1 << 21  # parameters from which each vector of the history counts
+# Number of parameters from which 3 pairs are kept, and 10 in single precision from a 32nd of it.
+MANY = 1 << 21
 
 
 def limited_memory(
@@ -160,8 +161,8 @@ def _times(inverse: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _remembered(state: Descent, new: np.ndarray, gradient: np.ndarray) -> tuple[Any, Any]:
-    """The steps and the changes of the gradient, with the last. For many parameters few pairs are kept, in
-    single precision: they determine the direction, not the solution."""
+    """Append the last step and change of the gradient to the history. For many parameters few pairs are
+    kept, in single precision: they determine the direction, not the solution."""
     few = (10, np.float32) if len(new) < MANY else (3, np.float32)
     memory, kind = (10, np.float64) if len(new) < MANY // 32 else few
     out = []

@@ -13,7 +13,7 @@ from ..core.blocks import entries_of
 
 # Of products with CSR rows, columns that are computed together.
 COLUMNS = 64
-FELT = 0.8  # of the rows, those with a weight if the others are worth leaving out
+FELT = 0.8  # fraction of rows with a weight below which the other rows are left out
 
 
 def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
@@ -31,7 +31,7 @@ def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
     return inverse @ (inverse.T @ B)
 
 
-def one_after_the_other(A: np.ndarray, b: np.ndarray) -> np.ndarray:
+def gauss_seidel_sweep(A: np.ndarray, b: np.ndarray) -> np.ndarray:
     """One Gauss-Seidel sweep for A x = b from zero: each coordinate in turn solves its own equation.
 
     This is coordinate descent on the quadratic with Hessian A.
@@ -66,7 +66,8 @@ def times(X: Any, W: np.ndarray) -> np.ndarray:
 
 
 def columns_apart(X: Any, W: np.ndarray) -> tuple[np.ndarray, ...]:
-    """W in runs of columns with which CSR rows are multiplied one after the other, or by threads at once."""
+    """Divide W into runs of columns. CSR rows are multiplied with one run after the other, or with
+    several in threads."""
     if not sp.issparse(X):
         return (W,)
     starts = range(0, W.shape[1], COLUMNS)
@@ -74,7 +75,7 @@ def columns_apart(X: Any, W: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def columns_together(parts: Iterable[np.ndarray]) -> np.ndarray:
-    """The results for runs of columns, side by side."""
+    """Concatenate the results for the runs of columns."""
     arrays = list(parts)
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=1)
 
@@ -101,14 +102,14 @@ def gram_with_ones(X: Any, weight: np.ndarray) -> np.ndarray:
 
 
 def gram_times(X: Any, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """X' diag(weight) X W, likewise, and without X'X."""
+    """X' diag(weight) X W for rows that are dense or CSR, without forming X'X."""
     G = times(X, W)
     G *= weight[:, None]
     return transposed_times(X, G)
 
 
 def transposed_times(X: Any, G: np.ndarray) -> np.ndarray:
-    """X' G, likewise."""
+    """X' G for rows that are dense or CSR."""
     if not sp.issparse(X):
         return np.ascontiguousarray(G.T.dot(X).T)  # BLAS is faster so than the other way around
     out = np.zeros((X.shape[1], G.shape[1]))
@@ -117,7 +118,7 @@ def transposed_times(X: Any, G: np.ndarray) -> np.ndarray:
 
 
 def add_transposed_times(X: Any, G: np.ndarray, out: np.ndarray) -> None:
-    """Add X' G to `out`, likewise."""
+    """Add X' G to `out`, for rows that are dense or CSR."""
     if not sp.issparse(X):
         out += X.T.dot(G)
         return

@@ -21,7 +21,8 @@ ALIKE = 100.0  # ratio of the largest to the smallest curvature below which no p
 
 
 class LinearScore(LossModel):
-    """P scores of a row, and a loss of them. A subclass has the fields, and knows the targets of blocks."""
+    """Base class of losses of P linear scores of a row. A subclass has the fields, and returns the
+    targets of blocks."""
 
     theta: np.ndarray  # (P, D + 1), the intercept last: not fitted, its derivatives are zero
     loss: Loss
@@ -88,8 +89,8 @@ class LinearScore(LossModel):
         return out.reshape(P * M, P * M)
 
     def units(self, squares: np.ndarray, strength: np.ndarray, curvature: float) -> np.ndarray | None:
-        """Diagonal preconditioner: the inverse curvature of each coefficient, penalty included, where that of
-        the loss by the score is this number, for columns with these mean squares.
+        """Diagonal preconditioner: the inverse curvature of each coefficient, penalty included. It
+        follows from the curvature of the loss by the score and from the mean squares of the columns.
 
         None if the curvatures are similar: steps then stay in the span of the rows, which helps if features
         are correlated.
@@ -100,7 +101,7 @@ class LinearScore(LossModel):
         return None if felt.max() <= ALIKE * felt.min() else np.tile(1.0 / by, len(self.theta))
 
     def squares(self, X: Any, weight: np.ndarray) -> np.ndarray:
-        """Sums over rows of weights, of any sign, times the squares of the row and a one."""
+        """Sums over rows of weight times (x, 1)^2, (D + 1,). Weights may have any sign."""
         lowers = weight < 0
         if lowers.any():
             raised = self.squares(X, np.where(lowers, 0.0, weight)) if not lowers.all() else 0.0

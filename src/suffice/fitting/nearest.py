@@ -13,7 +13,7 @@ import scipy.sparse as sp
 
 from ..core.blocks import entries_of
 
-MANY = 8  # points, from which products take less time than differences
+MANY = 8  # number of points from which products take less time than differences
 
 
 def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
@@ -44,7 +44,7 @@ def nearest(X: Any, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sums_pieces(X: Any, points: np.ndarray) -> bool:
-    """Whether `nearest_sums` can sum pieces of rows, which it adds in the order of `tree_sum`."""
+    """Whether `nearest_sums` can sum pieces of rows. It adds them in the order of `tree_sum`."""
     return len(points) >= MANY and not sp.issparse(X)
 
 
@@ -54,7 +54,7 @@ def nearest_sums(
     """The nearest point of each row, the weighted sum of squared distances from it, and by point the sums of
     weights, (K,), and of weight times the offset from the point, (K, D).
 
-    If `rows` is not zero, they are sums of pieces of so many rows: see `sums_pieces`.
+    If `rows` is not zero, sums of pieces of as many rows are added: see `sums_pieces`.
     """
     from ..loops.distances import nearest_sums, sparse_sums_by_label, sums_by_label
 

@@ -104,7 +104,7 @@ def nonnegative_quadratic(
 
 
 def positive_root(pull: np.ndarray, up: np.ndarray, down: Any) -> np.ndarray:
-    """The positive root of up r^2 - pull r - down = 0, without cancellation; 0 if there is none."""
+    """The positive root of up r^2 - pull r - down = 0, computed without cancellation; 0 if there is none."""
     root = np.sqrt(pull**2 + 4.0 * up * down)
     high = np.divide(pull + root, 2.0 * up, out=np.zeros_like(up), where=up > 0)
     low = np.divide(2.0 * down, root - pull, out=np.zeros_like(up), where=root > pull)
@@ -182,8 +182,8 @@ class ProjectedGradient(Rule):
 
 @dataclass(frozen=True, eq=False)
 class ConjugateGradient(Rule):
-    """Conjugate gradients within the face of the positive entries, as many steps as there are components. A
-    step ends at the first entry that reaches zero, and the row starts again on a smaller face."""
+    """Conjugate gradients on the face of the positive entries, with as many steps as components. A step
+    ends at the first entry that reaches zero, and the row restarts on the smaller face."""
 
     def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
         F, gram = F.copy(), of.gram + of.penalty.l2 * np.eye(len(of.gram))

@@ -26,7 +26,7 @@ class OnlineResult(Value):
 
     @property
     def cumulative_loss(self) -> np.ndarray:
-        """Sum of the losses so far, by example."""
+        """Cumulative sum of the losses, by example."""
         return np.cumsum(self.losses)
 
 

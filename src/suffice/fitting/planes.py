@@ -19,7 +19,7 @@ from .descent import ROUNDING
 # How far to go from the best point to where the bound is lowest: planes that touch near the best point are
 # worth more. Measured on chains, 0.1 to 0.5 need about half the passes of 1, and 0.3 is near the least.
 CAUTION = 0.3
-IDLE = 50  # iterations after which a plane that is not used is forgotten
+IDLE = 50  # number of iterations after which an unused plane is dropped
 
 
 @dataclass(frozen=True, eq=False)

@@ -15,12 +15,12 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 
 from .dual import Dual, DualSolution, _levels
 
-STEPS = 200
+STEPS = 200  # maximum number of steps
 CLOSE = 1e-14  # the mean product of a distance and its multiplier, relative to the slopes
 
 
 def minimize_quadratic(dual: Dual, K: np.ndarray, beta: np.ndarray) -> DualSolution:
-    """Minimize from `beta`, whose sums count; each coefficient has a row of its own. K is positive
+    """Minimize from `beta`, whose sums stay fixed. Each coefficient has its own row, and K is positive
     definite."""
     from ..loops.dual import worst_pair
 

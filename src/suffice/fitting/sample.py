@@ -14,15 +14,15 @@ from .linear_algebra import solve_positive
 from .problem import Problem
 from .solvers import Solver
 
-ROWS_EACH = 32  # for each parameter
-LEAST = 1 << 14  # rows
+ROWS_EACH = 32  # rows of the sample for each parameter
+LEAST = 1 << 14  # minimum number of rows of the sample
 
 
 def few_rows(data: Partitions, n_parameters: int, weight: float) -> tuple[Partitions, int] | None:
-    """Every n-th row, in this process, with the number of all rows; or None if those are not many more than a
-    sample needs.
+    """A sample of every n-th row, gathered in this process, and the number of all rows. None if there are
+    fewer than eight times as many rows as the sample needs.
 
-    `weight` is the total weight of the rows: if it is small, they are not counted.
+    `weight` is the total weight of the rows. If it is small, the rows are not counted.
     """
     size = max(LEAST, ROWS_EACH * n_parameters)
     if weight < 8 * size or (n := data.fold(_length)) < 8 * size:
@@ -35,8 +35,8 @@ def _length(block: Any) -> int:
 
 
 def _every(n: int, block: Any) -> list[Any]:
-    """Every n-th row of a block, as a list that can be added. From a block of fewer rows, one row is drawn
-    with the matching probability: otherwise every block would contribute a row."""
+    """Every n-th row of a block, as a list that can be added. A block with fewer than n rows contributes
+    one row with the matching probability: otherwise every block would contribute a row."""
     start = 0 if len(block) >= n else int(generator(Purpose.SUBSAMPLE, *block.index).integers(n))
     rows = np.arange(start, len(block), n)
     return [block[rows]] if len(rows) else []  # copies: views would hold the whole blocks
@@ -45,8 +45,8 @@ def _every(n: int, block: Any) -> list[Any]:
 def optimum_of_few(
     problem: Problem, solver: Solver, origin: Descent, weight: float, *, tol: float, max_iter: int
 ) -> Descent:
-    """The start of a fit to many rows: the optimum on a sample of them, with its curvature. Of few rows it is
-    `origin`."""
+    """The start of a fit to many rows: the optimum on a sample of them, with its curvature. For few rows
+    it is `origin`."""
     model, size = problem.model, problem.model.theta.size
     if (few := few_rows(problem.data, size, weight)) is None:
         return origin

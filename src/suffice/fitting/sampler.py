@@ -17,7 +17,7 @@ from ..core.values import Value
 
 @dataclass(frozen=True, eq=False)
 class Draw(Value):
-    """One transition of a chain: the state to which it leads, and what to record of it."""
+    """One transition of a chain: the new state, and what is recorded of it."""
 
     model: Any  # the state from which the next transition starts
     log_density: float  # of the state, up to a constant; or another objective
@@ -29,7 +29,7 @@ class Draw(Value):
 @dataclass(frozen=True, eq=False)
 class Chain(Progress):
     """One chain: its state (`model`), the log density by iteration (`trace`), the statistics of the last
-    iteration, and what is kept of the draws after burn-in."""
+    iteration, and the recorded draws after burn-in."""
 
     draws: tuple[Any, ...] = ()
     best: Any = None  # the statistics of the iteration with the largest log density
@@ -59,7 +59,7 @@ class Chains(Progress):
 
     @property
     def draws(self) -> tuple[Any, ...]:
-        """What is kept of the draws, one chain after the other."""
+        """The recorded draws of all chains, one chain after the other."""
         return tuple(draw for chain in self.chains for draw in chain.draws)
 
     @property

@@ -16,7 +16,8 @@ import numpy as np
 from ..core.loop import Watch
 from .descent import Descent
 
-SMALLEST = 1e-10  # of the observed beside the expected: what was never seen would go to minus infinity
+# Least ratio of observed to expected counts: a weight of an unseen feature would go to minus infinity.
+SMALLEST = 1e-10
 
 
 def iterative_scaling(

@@ -28,7 +28,7 @@ from ..core.statistics import Statistics
 from .nearest import nearest, squared_distances
 
 NOBODY = np.empty((0, 0))
-SPARE = 64  # drawn beyond what is asked for, so that weights can still change who is first
+SPARE = 64  # number of rows drawn beyond the requested ones, so that weights can still change the order
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,8 +61,8 @@ class Sample(Statistics):
 
 
 def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: Any, weight: np.ndarray) -> Sample:
-    """The distinct rows, dense or CSR, with the smallest keys, in order; ties by hash. A row whose key is
-    infinite is not among them."""
+    """The distinct rows, dense or CSR, with the smallest keys, in order; ties by hash. Rows with an
+    infinite key are left out."""
     able = key < np.inf
     if np.count_nonzero(able) > 2 * size:  # most rows cannot be among the smallest, unless few rows differ
         near = key <= np.partition(key, 2 * size)[2 * size]
@@ -86,8 +86,8 @@ def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:
 
 @stage("seeding")
 def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sample:
-    """Rows drawn in proportion to their squared distance from the chosen rows; uniformly if there are
-    none."""
+    """Draw rows in proportion to their squared distance from the chosen rows, or uniformly if none are
+    chosen."""
     hashes = row_hashes(block.X, Purpose.SEEDING, seed, turn)
     rate = nearest(block.X, chosen)[1] if len(chosen) else np.ones(len(block))
     key = np.divide(-np.log(uniforms(hashes)), rate, out=np.full(len(rate), np.inf), where=rate > 0)

@@ -18,10 +18,11 @@ SMALL_LOSS = 0.1
 
 
 def without_maximum(progress: Progress, data: Any, strength: float) -> Progress:
-    """The progress of a fit. If its model separates the classes, the reason says that there is no maximum.
+    """Mark the progress of a fit as stopped for "separable classes" if its model separates the classes:
+    the likelihood then has no maximum.
 
-    `progress.model` has `margins`, `progress.statistics` the sum of the loss; `strength` is that of the
-    penalty.
+    `progress.model` has `margins`, `progress.statistics` has the sum of the loss, and `strength` is the
+    strength of the penalty.
     """
     s = progress.statistics
     if strength > 0 or not s.loss <= SMALL_LOSS * s.weight:

@@ -38,8 +38,8 @@ Step = tuple[Callable[..., Any], tuple[Any, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Divided:
-    """A block whose examples are divided into parts. It is passed on undivided: each fit makes pieces of the
-    same size as it would alone."""
+    """A block whose examples are divided into parts. It is passed to the fits undivided: each fit makes
+    pieces of the same size as it would alone."""
 
     block: Block
     draw: Callable[[], np.ndarray]  # returns `part`, which passes over stored blocks do not need
@@ -98,7 +98,8 @@ class Call:
     shared: tuple[Any, ...]
 
     def __call__(self, number: int | None, examples: Callable[..., Any], onto: Any = None) -> Any:
-        """The sum of the block of this number, or of no examples. `examples` returns those of some parts."""
+        """The sum of the block with this number, or for None of no examples. `examples` returns the
+        examples of some parts."""
         if isinstance(onto, Failure):
             return onto
         try:
@@ -133,12 +134,13 @@ class Stored:
             self.before.end()
 
     def holds(self, number: int | None) -> bool:
-        """Whether the block can be had without its examples."""
+        """Whether the block is stored, so that its examples need not be read."""
         own = self.empty is not None if number is None else self.store.holds(number)
         return own or (self.before is not None and self.before.holds(number))
 
     def get(self, number: int | None, read: Callable[[], Any]) -> Any:
-        """The block of this number, or that of no examples. `read` returns its examples before the maps."""
+        """The block with this number, or for None the block of no examples. `read` returns its examples
+        before the maps."""
         block = self.empty if number is None else self.store.get(number)
         if block is not None:
             return block
@@ -171,7 +173,7 @@ class Shares(Value):
 
 
 class WholeShares(Shares):
-    """Sums of whole numbers, to which each block is added in turn, so that few of them are in memory."""
+    """Sums of whole numbers. Each block is added to them in place, so that few sums are in memory."""
 
     any_order: ClassVar[bool] = True
 
@@ -294,14 +296,14 @@ class Sharing:
 
     def _pass(self, calls: tuple[Any, ...]) -> tuple[Any, ...]:
         """One pass; or two, if some sums are of whole numbers and others are not."""
-        whole = [in_any_order(call.f) for call in calls]
-        if all(whole) or not any(whole):
-            return self._sums(WholeShares.of if all(whole) else Calls.summarize, calls)
+        any_order = [in_any_order(call.f) for call in calls]
+        if all(any_order) or not any(any_order):
+            return self._sums(WholeShares.of if all(any_order) else Calls.summarize, calls)
         of_whole, of_others = (
-            iter(self._pass(tuple(call for call, w in zip(calls, whole, strict=True) if w == kind)))
+            iter(self._pass(tuple(call for call, w in zip(calls, any_order, strict=True) if w == kind)))
             for kind in (True, False)
         )
-        return tuple(next(of_whole if w else of_others) for w in whole)
+        return tuple(next(of_whole if w else of_others) for w in any_order)
 
     def _sums(self, f: Callable[..., Any], calls: tuple[Any, ...]) -> tuple[Any, ...]:
         stores = [call.stored for call in calls if call.stored is not None]
@@ -397,7 +399,7 @@ def depth_of(data: Any) -> int:
 
 
 class _Ended(BaseException):
-    """Raised in a waiting fit to end it."""
+    """Raised in a waiting fit to stop it."""
 
 
 class _Run:

@@ -23,12 +23,12 @@ Derivatives = tuple[float, np.ndarray, np.ndarray]
 CRITERIA = ("reml", "gcv")
 # In the log of a penalty: as good as none, and so strong that a smooth is a line.
 WEAKEST, STRONGEST = -30.0, 12.0
-SMALL = 1e-5  # steps in the log of a penalty
+SMALL = 1e-5  # steps in the log of a penalty that end the iterations
 
 
 @dataclass(frozen=True, eq=False)
 class Fit:
-    """The solution for given penalties."""
+    """Solution of the penalized least squares problem for fixed penalties."""
 
     coef: np.ndarray  # (p,)
     inverse: np.ndarray  # (p, p), of Z'Z + penalty
@@ -52,7 +52,7 @@ class Smoothing:
 
     @cached_property
     def bent(self) -> np.ndarray:
-        """Features that have a penalty, (S,)."""
+        """The indices of the features that have a penalty, (S,)."""
         return np.unique(self.feature[self.penalized])
 
     @cached_property
@@ -94,7 +94,7 @@ class Smoothing:
         return np.where(self.penalized, every[self.feature], 0.0)
 
     def penalty(self, alpha: np.ndarray) -> np.ndarray:
-        """The same from the penalties of all features, including infinite ones, (p,)."""
+        """The penalty of each column, (p,), from the penalties of all features, including infinite ones."""
         most = 1e15 * max(np.diag(self.A).max(initial=0.0), 1e-100)
         return np.where(self.penalized, np.minimum(alpha, most)[self.feature], 0.0)
 
@@ -273,8 +273,8 @@ def inverse_of(M: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float, np.ndar
 def _minimum(
     fun: Callable[[np.ndarray], Derivatives], x: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """A minimum in a box by Newton's method, to the last digits, so that rounding does not choose the
-    penalties.
+    """A minimum in a box by Newton's method. It is computed to the last digits, so that the penalties do
+    not depend on rounding.
 
     The criterion may be constant along some directions: for equal features, only the sum of 1 / alpha is
     determined. There is no step along these.
@@ -313,7 +313,7 @@ def _minimum(
 def backfitting(
     A: np.ndarray, b: np.ndarray, penalty: np.ndarray, columns: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """One backfitting cycle: each smooth in turn is fitted to the partial residuals of the others."""
+    """One backfitting cycle: fit each smooth to the partial residuals of the others."""
     parts = []  # copied once, next to each other in memory: there may be thousands of cycles
     for own in (slice(start, stop) for start, stop in pairwise(columns)):
         inverse = inverse_of(A[own, own] + np.diag(penalty[own]), b[own])[0]

@@ -12,7 +12,7 @@ import numpy as np
 from .conjugate import conjugate_gradient
 from .descent import Descent, newton
 from .gradient import gradient_descent, stochastic_descent, svrg
-from .linear_algebra import one_after_the_other
+from .linear_algebra import gauss_seidel_sweep
 from .planes import cutting_planes
 from .problem import Problem, ScaledProblem
 from .quasi_newton import quasi_newton
@@ -65,7 +65,7 @@ SOLVERS: dict[str, Solver] = {
     "newton": _NEWTON,
     "newton-cholesky": _NEWTON,  # scikit-learn's names: the Hessian is summed and factored in each case
     "newton-cg": _NEWTON,
-    "coordinate": Solver(partial(newton, solve=one_after_the_other), hessian=True),
+    "coordinate": Solver(partial(newton, solve=gauss_seidel_sweep), hessian=True),
     "gradient": Solver(gradient_descent),
     "conjugate-gradient": Solver(conjugate_gradient),
     "svrg": _SVRG,

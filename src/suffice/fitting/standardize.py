@@ -77,8 +77,8 @@ def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
 
 
 def classes_and_sizes(data: Any, classes: Any = None) -> tuple[np.ndarray, ColumnSizes]:
-    """The classes of labelled rows, and the scales of their columns, in one pass. The rows may lack some of
-    the `classes` that are given."""
+    """The classes of labelled rows, and the scales of their columns, in one pass. If `classes` is not
+    None, the rows may lack some of them."""
     of_rows, sizes = data.fold(_classes_and_sizes).parts
     return at_least_two(of_rows.values[0]) if classes is None else classes, sizes
 
@@ -91,8 +91,9 @@ def _classes_and_sizes(block: Any) -> Parts:
 class Standardization(Value):
     """Maps between the parameters of the original columns and those of standardized columns.
 
-    Both are R runs of D coefficients and `n_constants` constants of one score, flat or (R, D + n_constants).
-    Where thresholds are compared with x coef, a shift of x moves them the other way: `sign` is then -1.
+    Both are R runs of D coefficients and `n_constants` constants of one score, flat or (R, D +
+    n_constants). If the constants are thresholds that x coef is compared with, a shift of x has the
+    opposite effect on them: `sign` is then -1.
     """
 
     center: Annotated[np.ndarray, "(D,)"]
@@ -123,7 +124,7 @@ class Standardization(Value):
 
     @cached_property
     def ordinary(self) -> bool:
-        """Whether no column is changed."""
+        """Whether the standardization leaves all columns unchanged."""
         return not self.center.any() and bool((self.scale == 1.0).all())
 
     def to_standard(self, theta: np.ndarray) -> np.ndarray:
@@ -139,8 +140,8 @@ class Standardization(Value):
         return self._together(coef, constant - self.sign * coef.dot(self.center)[..., None], theta.shape)
 
     def gradient(self, g: np.ndarray) -> np.ndarray:
-        """Derivatives with respect to the parameters of standardized columns, along the last axis, from the
-        others."""
+        """Derivatives with respect to the parameters of standardized columns, along the last axis, from
+        those with respect to the parameters of the original columns."""
         coef, constant = self._apart(g)
         shift = self.sign * constant.sum(axis=-1, keepdims=True) * self.center
         return self._together((coef - shift) / self.scale, constant, g.shape)
@@ -155,7 +156,7 @@ class Standardization(Value):
         return self.gradient(self.gradient(H).T) if np.ndim(H) else H
 
     def by_parameter(self, each: np.ndarray, size: int) -> np.ndarray:
-        """Numbers of the columns, (D,), as those of the parameters: zero for the constants."""
+        """Expand numbers by column, (D,), to numbers by parameter: zero for the constants."""
         return np.tile(np.append(each, np.zeros(self.n_constants)), size // self._width)
 
     def fold(self, data: Any, model: Any) -> Any:
@@ -168,7 +169,8 @@ class Standardization(Value):
         return self.derivatives(data.fold(type(model).summarize, at))
 
     def derivatives(self, s: Any) -> Any:
-        """A loss with derivatives with respect to the parameters of standardized columns, from the others."""
+        """A loss with derivatives with respect to the parameters of standardized columns, from a loss
+        with those of the original columns."""
         return s.replace(gradient=self.gradient(s.gradient), hessian=self.hessian(s.hessian))
 
     def rows(self, block: Any) -> Any:

@@ -25,16 +25,16 @@ from ..core.statistics import Statistics
 from ..core.values import Value
 from .shared import Divided
 
-BITS = 12  # of the numbers, that a pass resolves
+BITS = 12  # bits of the numbers that one pass resolves
 BINS = 1 << BITS
-LEVELS = 4  # passes at most: then numbers are equal to 48 bits, as those of equal rows are
-SPARE = 2  # rows by which a boundary may miss its quantile: below it, no further pass is worth its time
+LEVELS = 4  # maximum number of passes: then numbers are equal to 48 bits, as those of equal rows are
+SPARE = 2  # rows by which a boundary may miss its quantile: fewer are not worth another pass
 MOST_CLASSES = 10_000
 MOST_GROUPS = 1_000_000
 
 
 class Drawing(Protocol):
-    """How the numbers of the examples of a block are drawn, and their labels, as numbers."""
+    """Draws a number for each example of a block, and encodes the labels as numbers."""
 
     @property
     def purpose(self) -> Purpose: ...
@@ -43,7 +43,7 @@ class Drawing(Protocol):
     def seed(self) -> tuple[int, ...]: ...
 
     def numbers(self, block: Any) -> np.ndarray:
-        """A number from 0 to 1 for each example, equal for those of a group."""
+        """A number from 0 to 1 for each example, equal within a group."""
 
     def labels(self, block: Any) -> np.ndarray:
         """The class of each example as a number."""
@@ -166,8 +166,9 @@ class GroupParts(Value):
 
     @classmethod
     def of(cls, data: Partitions, drawing: Drawing, shares: Sequence[float]) -> GroupParts:
-        """Parts with about their shares of the rows of each class, in one pass. From the largest group on,
-        each is added to the part that has the fewest rows of its classes, relative to the share."""
+        """Assign groups to parts so that each part has about its share of the rows of each class, in one
+        pass. From the largest to the smallest, each group goes to the part with the fewest rows of its
+        classes, relative to the share."""
         s = data.fold(_group_counts, drawing)
         group, place = np.unique(s.group, return_inverse=True)
         label, code = np.unique(s.label, return_inverse=True)

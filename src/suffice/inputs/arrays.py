@@ -358,15 +358,15 @@ def rows_of_arrays(opening: Opening, X: Any, y: Any, sample_weight: Any) -> Rows
 
 
 def _are_numbered(y: np.ndarray) -> bool:
-    """Whether labels are few whole numbers: the check of scikit-learn would only count them, for longer than
-    some fits take."""
+    """Whether labels are few whole numbers. They need no check by scikit-learn, which would only count
+    them, and take longer than some fits."""
     if type(y) is not np.ndarray or y.ndim != 1 or y.dtype.kind not in "iu" or not len(y):
         return False
     return int(y.max()) - int(y.min()) < len(y) // 2
 
 
 def _partly_labelled(estimator: Any, check: Check, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
-    """Rows and labels, some of which are missing."""
+    """Check rows and labels of which some may be missing."""
     X, y = check.array(estimator, X, reset=reset), unmasked(y, "y")
     try:
         y = column_or_1d(y, warn=True)
@@ -446,7 +446,8 @@ def _offset_of_groups(opening: Opening, groups: Any, n: int) -> np.ndarray:
 
 
 def _are_lengths(values: Any, n: int) -> bool:
-    """Whether these are the lengths of sequences of n rows, as hmmlearn takes them in the place of y."""
+    """Whether the values are lengths of sequences with n rows in total, which hmmlearn takes in place of
+    y."""
     values = np.asarray(values)
     return values.ndim == 1 and values.dtype.kind in "iu" and len(values) != n == values.sum()
 
@@ -509,19 +510,20 @@ class Shape:
 def are_sequences(X: Any, named: bool = False, strings: bool = False) -> bool:
     """Whether X is a list of sequences. A list of rows is one sequence.
 
-    With `named`, so is a list of steps with named features. With `strings`, a list of strings is a sequence.
+    With `named`, a list of lists of steps with named features is one, too. With `strings`, a list of
+    strings is one sequence.
     """
     if not is_list(X) or len(X) == 0:
         return False
     if named and (depth := depth_of_steps(X)):
         return depth > 1
-    if strings and isinstance((found := first_leaf(X))[0], str):
-        return found[1] > 1
+    if strings and isinstance((first := first_leaf(X))[0], str):
+        return first[1] > 1
     return sp.issparse(X[0]) or hasattr(X[0], "ndim") or np.ndim(X[0]) == 2
 
 
 def as_column(X: Any) -> Any:
-    """A list or 1-D array of strings as one column of objects; other input as it is."""
+    """A list or 1-D array of strings as one column of objects; other input is returned unchanged."""
     leaf, depth = first_leaf(X)
     if (depth == 1 and isinstance(leaf, str)) or (is_list(X) and not len(X)):
         column = np.empty((len(X), 1), object)

@@ -71,19 +71,19 @@ class Check:
     def of(cls, estimator: Any) -> Check:
         tags = get_tags(estimator)
         target = {"classifier": "label", "regressor": "number"}.get(tags.estimator_type or "")
-        given = tags.input_tags
+        input_tags = tags.input_tags
         return cls(
             type(estimator).__name__,
-            given.sparse,
-            given.allow_nan,
-            given.positive_only,
-            given.string,
+            input_tags.sparse,
+            input_tags.allow_nan,
+            input_tags.positive_only,
+            input_tags.string,
             target,
             getattr(estimator, "takes_unlabelled", False),
             getattr(estimator, "counts_rows", False),
             getattr(estimator, "takes_symbols", False),
             getattr(estimator, "for_strings", ""),
-            given.pairwise,
+            input_tags.pairwise,
             getattr(estimator, "target_domain", None),
             getattr(estimator, "for_nan", ""),
         )
@@ -175,13 +175,13 @@ class Check:
         return X if alone else (X, checked[1])
 
     def must_be_many(self, X: Any) -> None:
-        """Raise for one string, which is not the path of a file here."""
+        """Raise for a single string: it is not taken as the path of a file."""
         if self.symbols and isinstance(X, str | bytes):
             raise ValueError(f"{self.name} takes a list of strings; got one string: pass [{X!r:.60}].")
 
     def _is_as_fitted(self, estimator: Any, X: Any) -> bool:
-        """Whether rows have the form of those of `fit`, so that only their values are left to check. The
-        checks of forms take longer than the answer for one row."""
+        """Whether rows have the type and the columns of those of `fit`, so that only their values need a
+        check. The other checks take longer than the answer for one row."""
         if type(X) is np.ndarray:
             known = X.flags.c_contiguous and 0 < X.size < MANY
         else:
@@ -195,8 +195,8 @@ class Check:
         )
 
     def _is_plain(self, estimator: Any, X: Any, y: Any, alone: bool, reset: bool) -> bool:
-        """Whether X and y are what the checks of scikit-learn return unchanged: those take longer than the
-        fit to a few hundred rows."""
+        """Whether scikit-learn's checks would return X and y unchanged. They take longer than a fit to a
+        few hundred rows, and are skipped then."""
         kinds = (np.ndarray, sp.csr_array, sp.csr_matrix) if self.sparse else (np.ndarray,)
         if self.strings or type(X) not in kinds or X.dtype not in (np.float64, np.float32):
             return False
@@ -326,8 +326,8 @@ def weights_of(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
 
 
 def checked_weights(taker: str, sample_weight: Any, n: int, of_rows: bool = False) -> np.ndarray | None:
-    """Weights as an array of numbers, not negative and not all zero; a number is repeated n times. If they
-    are `of_rows`, there are n."""
+    """Weights as an array of numbers, checked to be non-negative and not all zero; a single number is
+    repeated n times. With `of_rows`, there must be n weights."""
     if sample_weight is None:
         return None
     weight = as_numbers(unmasked(sample_weight, "sample_weight"), "sample_weight", taker)
@@ -357,7 +357,7 @@ def checked_weights(taker: str, sample_weight: Any, n: int, of_rows: bool = Fals
 
 
 def places_of(features: Any, names: Sequence[str], count: int) -> list[int]:
-    """The indices of features, from indices or names."""
+    """The indices of features that are given as indices or names."""
     places = []
     for feature in features:
         if np.ndim(feature) or feature not in (names if isinstance(feature, str) else range(count)):

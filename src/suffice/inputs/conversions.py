@@ -17,7 +17,7 @@ import scipy.sparse as sp
 # Products of two numbers up to this one are finite, and so are their sums over the rows.
 LARGEST = 1e150
 LARGEST_WEIGHT = 1e100
-USUAL_WEIGHT = 1e3  # with which these sums are finite, too
+USUAL_WEIGHT = 1e3  # weights up to this leave the sums of allowed numbers finite
 
 CONVERSION = re.compile(
     r"could not convert|float\(\) argument|inhomogeneous|setting an array element|Complex data"
@@ -87,7 +87,7 @@ def explained(
 
 
 def explained_objects(error: Exception, values: Any, what: str, taker: str) -> Exception:
-    """The same where strings are values too."""
+    """The same as `explained`, where strings are values too."""
     kind = getattr(values, "dtype", None)
     if isinstance(kind, np.dtype) and kind.kind == "c":
         return ValueError(
@@ -148,7 +148,7 @@ def as_numbers(values: Any, what: str, taker: str, names: Sequence[Any] | None =
 
 
 def check_names(names: Sequence[Any], used: Iterable[Any]) -> None:
-    """Raise if a table lacks a column, or has it more than once."""
+    """Raise if a table lacks one of the used columns, or has it more than once."""
     count = Counter(names)
     missing = [name for name in used if not count[name]]
     if missing:
@@ -161,7 +161,7 @@ def check_names(names: Sequence[Any], used: Iterable[Any]) -> None:
 
 
 def has_times(X: Any) -> bool:
-    """Whether a column has dates or durations, which NumPy converts to numbers of some unit."""
+    """Whether a column has dates or durations, which NumPy would convert to numbers of an arbitrary unit."""
     if isinstance(X, np.ndarray):
         return X.dtype.kind in "Mm"
     kinds = X.dtypes if hasattr(X, "dtypes") else [getattr(X, "dtype", "")]
@@ -290,7 +290,7 @@ def _no_numbers(values: Any) -> Iterator[tuple[int, Any, Any]]:
 
 
 def _is_number(value: Any) -> bool:
-    """Whether a value converts to a float: None does, as NaN, and NA does not."""
+    """Whether a value converts to a float. None does (as NaN), and NA does not."""
     if value is None:
         return True
     if isinstance(value, str | bytes | np.generic | np.ndarray | list) and not isinstance(value, np.number):

@@ -40,8 +40,8 @@ def first_leaf(X: Any) -> tuple[Any, int]:
 
 
 def depth_of_steps(X: Any) -> int:
-    """Number of lists around a step with named features: 1 in a sequence, 2 in a list of sequences; 0 if
-    there is none."""
+    """The number of lists around a step with named features: 1 in a sequence, 2 in a list of sequences, 0
+    if there are no such steps."""
     leaf, depth = first_leaf(X)
     if isinstance(leaf, dict | set | frozenset):
         return depth

@@ -43,14 +43,15 @@ def find_files(path: Any, scan: str, filesystem: Any = None) -> Files:
     if not names:
         raise ValueError("There are no files: pass a path, a glob, a URL, or a sequence of these.")
     filesystem, names = _located(names, scan, filesystem)
-    found, bases = (_local if filesystem is None else _Remote(filesystem))(names, ENDINGS[scan])
-    if not found:
+    paths, bases = (_local if filesystem is None else _Remote(filesystem))(names, ENDINGS[scan])
+    if not paths:
         raise _nothing_found(names, scan, filesystem is None)
-    return Files(tuple(found), os.path.commonpath(bases), filesystem)
+    return Files(tuple(paths), os.path.commonpath(bases), filesystem)
 
 
 def _nothing_found(names: list[str], scan: str, local: bool) -> FileNotFoundError:
-    """The error for folders and globs without files of these endings: it names what else is there."""
+    """The error for folders and globs without files with these endings. It names other files that are
+    there."""
     endings = ENDINGS[scan]
     said = f"No file ending in {' or '.join(endings)} was found in {names}"
     there = sorted(p.name for name in names if local for p in Path(name).glob("*") if not _hidden(p.name))
@@ -136,14 +137,14 @@ def _as_pyarrow(filesystem: Any) -> Any:
 
 
 def _divided(name: str) -> tuple[str, str]:
-    """The folder before the first wildcard of a glob, and the rest; "" if there is none."""
+    """Split a glob into the folder before the first wildcard and the rest, which is "" without a wildcard."""
     parts = name.split("/")
     first = next((n for n, part in enumerate(parts) if has_magic(part)), len(parts))
     return "/".join(parts[:first]), "/".join(parts[first:])
 
 
 def _hidden(name: str) -> bool:
-    """Whether readers skip a file of this name, as Spark and Arrow do."""
+    """Whether readers skip files with this name, as Spark and Arrow do."""
     return name.startswith(".") or (name.startswith("_") and "=" not in name)
 
 
@@ -183,11 +184,11 @@ class _Remote:
         self.filesystem = filesystem
 
     def __call__(self, names: list[str], endings: tuple[str, ...]) -> tuple[list[str], list[str]]:
-        found, bases = [], []
+        paths, bases = [], []
         for name in names:
             folder, wild = _divided(name)
             if not wild and self._is_file(name):
-                found.append(name)
+                paths.append(name)
                 bases.append(str(PurePosixPath(name.lstrip("/")).parent))
                 continue
             name = name.lstrip("/")  # as some file systems list it, and others do not
@@ -199,15 +200,15 @@ class _Remote:
                     rest is None
                     or (path.endswith(endings) and not any(map(_hidden, rest.strip("/").split("/"))))
                 ):
-                    found.append(path)
+                    paths.append(path)
             bases.append(folder.lstrip("/"))
-        return found, bases
+        return paths, bases
 
     def _is_file(self, path: str) -> bool:
         return bool(self.filesystem.get_file_info(path).is_file)
 
     def _files_in(self, folder: str) -> list[str]:
-        """All files below a folder, sorted as local ones are: by the parts of their paths."""
+        """All files below a folder, sorted by the parts of their paths, as local files are."""
         fs = required("pyarrow.fs", "parquet")
         forget(self.filesystem, folder)
         listed = self.filesystem.get_file_info(fs.FileSelector(folder, recursive=True, allow_not_found=True))
@@ -215,21 +216,21 @@ class _Remote:
         above = list(map(str, PurePosixPath(folder).parents))[:-1]
         logs = [(place, marker) for place in above for marker in FORMATS if "*" not in marker]
         infos = self.filesystem.get_file_info([f"{place}/{marker}" for place, marker in logs])
-        found = [log for log, info in zip(logs, infos, strict=True) if info.type == fs.FileType.Directory]
+        markers = [log for log, info in zip(logs, infos, strict=True) if info.type == fs.FileType.Directory]
         inside = [(path, marker) for path in map(PurePosixPath, paths) for marker in FORMATS]
-        found += [
+        markers += [
             (str(path.parents[1]), marker)
             for path, marker in inside
             if path.match(marker if "*" in marker else f"{marker}/*")
         ]
-        must_be_plain(found)
+        must_be_plain(markers)
         return paths
 
 
 def forget(filesystem: Any, path: str) -> None:
     """Drop the listings that fsspec keeps, which would hide changes."""
-    if (kept := of_fsspec(filesystem)) is not None:
-        kept.invalidate_cache(path)
+    if (original := of_fsspec(filesystem)) is not None:
+        original.invalidate_cache(path)
 
 
 def of_fsspec(filesystem: Any) -> Any:

@@ -24,7 +24,7 @@ KINDS: dict[str, Any] = {  # of columns
 
 @dataclass(frozen=True, eq=False)
 class ColumnValues(Statistics):
-    """What the values of each column are."""
+    """Counts and ranges of the values of each column, from which its kind follows."""
 
     texts: Annotated[np.ndarray, "(D,)"]  # numbers of strings
     others: Annotated[np.ndarray, "(D,)"]  # numbers of values that are neither zero nor one

@@ -176,7 +176,7 @@ HEAD_BYTES = 1 << 16  # of a file, in which most headers lie
 
 @dataclass(frozen=True, repr=False)
 class TextFiles(Lazy):
-    """Text files of rows, read one after the other. The types of the first are those of all."""
+    """Text files of rows, read one after the other. The first file determines the types of all."""
 
     container: Files
     columns: tuple[str, ...] | None = None
@@ -186,20 +186,20 @@ class TextFiles(Lazy):
 
     @abstractmethod
     def open(self, file: Any, types: Mapping[str, Any], names: Sequence[str] | None) -> Any:
-        """A streaming reader of these columns, of all if None; those without a type are inferred."""
+        """A streaming reader of these columns, or of all if None. Types that are not stated are inferred."""
 
     @abstractmethod
     def check_names(self, path: str, names: Sequence[str]) -> None:
-        """Raise if a file lacks one of these columns, or has it twice; or if it has others, where that is an
-        error."""
+        """Raise if a file lacks one of these columns or has it twice; with `strict`, also if it has
+        others."""
 
     @abstractmethod
     def concerns_all(self, error: Exception) -> bool:
-        """Whether an error is not about the values of one column."""
+        """Whether an error concerns the whole file, and not the values of one column."""
 
     @abstractmethod
     def remedy(self, error: Exception, path: str, name: str | None, types: Mapping[str, Any]) -> str:
-        """What to do about an error in this column of a file, or in all columns if there is no name."""
+        """Advice for an error in this column of a file, or in all columns if `name` is None."""
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({brief(self.container.paths, 1)})"
@@ -209,8 +209,8 @@ class TextFiles(Lazy):
         return required("pyarrow", "parquet").schema(self.types.items())
 
     def inferred(self, stated: Mapping[str, Any], columns: Sequence[str] | None) -> dict[str, Any]:
-        """The types of these columns, or of all, from those that were stated and the first block of the first
-        file."""
+        """The types of these columns, or of all: the stated ones, and the others from the first block of
+        the first file."""
         path = self.container.paths[0]
         try:
             with self._opened(path) as file:
@@ -227,7 +227,7 @@ class TextFiles(Lazy):
         return types if columns is None else {name: types[name] for name in columns}
 
     def _hint(self, names: Sequence[str]) -> str:
-        """What may be wrong with files whose columns have these names."""
+        """Advice for files whose columns have these names."""
         return ""
 
     def __call__(self) -> Iterator[Any]:
@@ -428,8 +428,8 @@ class CsvFiles(TextFiles):
                 return f"If values are separated by {other!r}, call {self._call(f'delimiter={other!r}')}"
             quote = f"; quote a value that has {self.delimiter!r} in it" if self.quote_char else ""
             return f"Correct the line, or remove it{quote}"
-        found = re.search("invalid value '(.*)'", said, re.DOTALL)
-        value = found and found[1]
+        match = re.search("invalid value '(.*)'", said, re.DOTALL)
+        value = match and match[1]
         if value is not None and self.decimal == "." and DECIMAL_COMMA.fullmatch(value):
             call = self._call("decimal=','")
             return f"If numbers have a decimal comma, call {call}"
@@ -475,7 +475,8 @@ class JsonFiles(TextFiles):
         return reader.open_json(file, parse_options=options)
 
     def check_names(self, path: str, names: Sequence[str]) -> None:
-        """Lines differ in their fields: those that a line lacks are missing, and others are noticed later."""
+        """Nothing is checked: fields that a line lacks are missing values, and others are noticed by the
+        reader."""
 
     def concerns_all(self, error: Exception) -> bool:
         return "Column(/" not in str(error) and "couldn't parse" not in str(error)

@@ -73,12 +73,12 @@ def _listed(names: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The distinct values, and the index of each."""
     if names.dtype.kind in "iu":
         return np.unique(names, return_inverse=True)
-    given = names.tolist()
-    place = dict.fromkeys(given)  # to compare strings, and to sort them, takes many times as long
+    ids = names.tolist()
+    place = dict.fromkeys(ids)  # to compare strings, and to sort them, takes many times as long
     place.update(zip(place, range(len(place)), strict=True))
     listed = np.empty(len(place), object)
     listed[:] = list(place)
-    return listed, np.fromiter(map(place.__getitem__, given), np.int64, len(given))
+    return listed, np.fromiter(map(place.__getitem__, ids), np.int64, len(ids))
 
 
 def ids_of(values: Any, what: str) -> np.ndarray:

@@ -254,7 +254,7 @@ class Batches:
             raise ValueError(more_columns(path, more, first, self.scan.columns, "scan_parquet"))
 
     def _row_groups(self, n: int, file: Any, source: Any) -> Sequence[int]:
-        """The row groups whose statistics do not exclude all of their rows."""
+        """The row groups in which some rows may pass the filters, by their statistics."""
         if self.scan.filters is None:
             return range(file.num_row_groups)
         pa, ds = required("pyarrow", "parquet"), required("pyarrow.dataset", "parquet")
@@ -274,7 +274,7 @@ class OpenedFile(NamedTuple):
 
 
 def _parquet(path: str, read: Callable[..., Any], *args: Any, **how: Any) -> Any:
-    """What a function of pyarrow reads of a file, which must be a Parquet file."""
+    """Call a function of pyarrow that reads a Parquet file, and explain the error if the file is not one."""
     try:
         return read(*args, **how)
     except required("pyarrow", "parquet").ArrowInvalid as error:
@@ -286,7 +286,7 @@ def _parquet(path: str, read: Callable[..., Any], *args: Any, **how: Any) -> Any
 
 
 def _ranges(file: Any, group: int, columns: list[str]) -> list[tuple[int, int]]:
-    """Where the columns of a row group begin and end in the file."""
+    """The byte ranges of the columns of a row group in the file."""
     metadata = file.metadata.row_group(group)
     chunks = [metadata.column(n) for n in range(metadata.num_columns)]
     ranges = []
@@ -298,7 +298,7 @@ def _ranges(file: Any, group: int, columns: list[str]) -> list[tuple[int, int]]:
 
 
 def _guarantee(keys: Mapping[str, Any]) -> Any:
-    """What the partition columns of a file say about each of its rows."""
+    """The values of the partition columns of a file, as an expression that holds for each of its rows."""
     ds, pc = required("pyarrow.dataset", "parquet"), required("pyarrow.compute", "parquet")
     known = [
         ds.field(name) == value if value.is_valid else ds.field(name).is_null()
@@ -531,7 +531,7 @@ class ScanSource(TableSource):
         only a later file has raises an error."""
 
     def _takes_all(self, names: Sequence[str]) -> bool:
-        """Whether the columns are all those of the scan, since none were named."""
+        """Whether these are all columns of the scan, because none were selected by name."""
         named = self.table is not None and isinstance(self.table.features, tuple)
         return self.container.all_columns and not named and {*self.names()} <= {*names}
 
@@ -613,14 +613,14 @@ def with_small_dictionaries(scan: ParquetScan, names: Sequence[str]) -> list[str
 
 
 def _has_small_dictionary(chunk: Any) -> bool:
-    """Whether a column of a row group begins with a small dictionary."""
+    """Whether a column chunk begins with a small dictionary."""
     start = chunk.dictionary_page_offset
     return start is not None and chunk.data_page_offset - start <= SMALL_DICTIONARY
 
 
 def written_schema(metadata: Any) -> Any:
-    """The schema of a Parquet file with the dictionaries of numbers that were written to it. Arrow reads them
-    as numbers, and stores the schema before that beside Parquet's."""
+    """The schema of a Parquet file, with dictionary types for columns that were written as dictionaries
+    of numbers. Arrow reads them as numbers, but stores the original schema in the metadata."""
     pa, types = required("pyarrow", "parquet"), required("pyarrow.types", "parquet")
     schema, stored = metadata.schema.to_arrow_schema(), (metadata.metadata or {}).get(b"ARROW:schema")
     if stored is None:
@@ -634,7 +634,7 @@ def written_schema(metadata: Any) -> Any:
 
 
 def _accept(block: Any) -> None:
-    """No comparison."""
+    """Compare nothing."""
 
 
 def batch_rows(names: Sequence[str], sizes: Mapping[str, int] = MappingProxyType({})) -> int:

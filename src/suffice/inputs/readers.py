@@ -16,7 +16,7 @@ from ..core.extras import required
 
 
 class Reader(ABC):
-    """Makes the features of rows from columns of a table."""
+    """Base class of readers, which make the features of rows from columns of a table."""
 
     columns: tuple[str, ...]  # that are read
     features: tuple[str, ...] | int  # the names of the features; if they have none, how many there are
@@ -32,7 +32,7 @@ class Reader(ABC):
 
     @property
     def fixed_size(self) -> bool:
-        """Whether all rows take the same memory."""
+        """Whether all rows have the same size in memory."""
         return True
 
 
@@ -96,16 +96,16 @@ def entries_of(columns: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, .
 def columns_of(features: Sequence[str], sizes: Mapping[str, int]) -> tuple[str, ...]:
     """The columns of features that `entries_of` named."""
     first = {f"{name}_0": name for name in sizes}
-    found, k = [], 0
+    chosen, k = [], 0
     while k < len(features):
         name = first.get(features[k])
         if name is not None and tuple(features[k : k + sizes[name]]) == entries_of([name], sizes):
-            found.append(name)
+            chosen.append(name)
             k += sizes[name]
         else:
-            found.append(features[k])
+            chosen.append(features[k])
             k += 1
-    return tuple(found)
+    return tuple(chosen)
 
 
 def lists_of(batch: Any, name: str, size: int) -> np.ndarray:
@@ -332,7 +332,7 @@ def _entries(part: Any, start: int) -> tuple[np.ndarray, np.ndarray] | None:
 
 
 def _remedy(kind: Any) -> str:
-    """What to do with a column of this Arrow type."""
+    """Advice for a column of this Arrow type."""
     is_temporal = required("pyarrow.types", "parquet").is_temporal(kind)
     return "use suffice.preprocessing.DatetimeEncoder" if is_temporal else "cast it first"
 

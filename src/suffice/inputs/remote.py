@@ -13,13 +13,14 @@ from typing import Any, NamedTuple
 from ..core.extras import required
 from .files import forget, of_fsspec
 
-REQUESTS = 8  # at once
-PART_BYTES = 32 << 20  # of one request, at most: each costs client and server time, as pyarrow's do
-HOLE_BYTES = 1 << 18  # between column chunks, which are fetched too if that saves a request
-AHEAD_BYTES = 128 << 20  # fetched ahead, at most, but always the next row group
-FILES_AHEAD = 4  # opened
-TAIL_BYTES = 1 << 16  # of a file, in which most footers lie
-ATTEMPTS = 4  # for each request, after those of the file system itself
+REQUESTS = 8  # number of simultaneous requests
+# Largest size of one request, which costs client and server time, as pyarrow's requests do.
+PART_BYTES = 32 << 20
+HOLE_BYTES = 1 << 18  # holes up to this size between column chunks are fetched too, if that saves a request
+AHEAD_BYTES = 128 << 20  # largest size that is fetched ahead; the next row group is always fetched
+FILES_AHEAD = 4  # number of files opened ahead
+TAIL_BYTES = 1 << 16  # size of the end of a file, which contains most footers
+ATTEMPTS = 4  # number of attempts for each request, after those of the file system itself
 # Of what a store says about an object, that which changes with its content.
 MARKS = {
     "etag",
@@ -34,7 +35,7 @@ MARKS = {
 
 
 class ObjectState(NamedTuple):
-    """What a store says about an object."""
+    """The state of an object as the store reports it."""
 
     size: int
     mark: str  # its ETag, or the time of its modification
@@ -55,13 +56,13 @@ class RemoteFile(io.RawIOBase):
             self.tail = self._last(length)
 
     def _last(self, n: int) -> tuple[int, Any]:
-        """Where the last n bytes begin, and these."""
+        """The last n bytes, and the offset at which they begin."""
         start = max(0, self.state.size - n)
         return start, self.read_range(start, self.state.size - start)
 
     @property
     def footer(self) -> bytes:
-        """The metadata at the end of a Parquet file: its length and four letters come after it."""
+        """The metadata at the end of a Parquet file. Its length and four letters follow it."""
         end = self.state.size - 8
         length = min(end, int.from_bytes(self._from_parts(end, 4), "little"))
         return bytes(self._from_parts(end - length, length))
@@ -173,7 +174,7 @@ def _mark(metadata: Any) -> str:
 
 
 def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
-    """The ranges in order; those with a small hole between them as one."""
+    """Sort the ranges, and join those with a small hole between them."""
     found: list[tuple[int, int]] = []
     for start, end in sorted(ranges):
         if found and start <= found[-1][1] + HOLE_BYTES:
@@ -184,7 +185,7 @@ def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
 
 
 def ahead(pool: Executor, f: Callable[[Any], Any], items: Iterable[Any], n: int) -> Iterator[Any]:
-    """f of each item, in order; threads of the pool compute it for the next n items."""
+    """Yield f of each item, in order. Threads of the pool compute it ahead for the next n items."""
     flying: deque[Future[Any]] = deque()
     for item in items:
         flying.append(pool.submit(f, item))

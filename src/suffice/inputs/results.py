@@ -14,7 +14,7 @@ from ..core.partitions import in_block
 from ..core.progress import one_pass
 from ..core.threads import in_order
 
-FILE_ROWS = 1 << 22  # rows of a file, at least, but for the last
+FILE_ROWS = 1 << 22  # least number of rows of a file, except for the last
 
 
 def answers(tables: Iterable[tuple[int, Any]], request: Any) -> np.ndarray:

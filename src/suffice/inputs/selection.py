@@ -81,7 +81,7 @@ class Selection:
         return batch.filter(pa.array(self.mask(batch)))
 
     def mask(self, batch: Any) -> np.ndarray:
-        """Whether each row is selected."""
+        """Mask of the selected rows."""
         return self.division.parts(batch) == self.part
 
 

@@ -76,7 +76,7 @@ def whole(names: list[str], table: Any, past: int, heads: Iterable[Any]) -> Any:
 
 
 class Seen:
-    """The ids of the sequences so far. None may occur again.
+    """The ids of the sequences that have been read. An id may not occur again.
 
     Eight bytes per id: sorted arrays of hashes, merged when they have equal sizes, as in binary counting.
     """

@@ -67,12 +67,12 @@ class Source(ABC):
         return None
 
     def flat_target(self, y: Any) -> bool:
-        """Whether y is one-dimensional: results have the shape of the input."""
+        """Whether y is one-dimensional: predictions get the same shape."""
         return isinstance(self.table.target, str) if self.table is not None else True
 
     @property
     def weighted(self) -> bool:
-        """Whether a column of the table has weights."""
+        """Whether a column of the table holds the weights."""
         return self.table is not None and self.table.weight is not None
 
     @property
@@ -106,7 +106,7 @@ class Opening:
 
     @property
     def iterates(self) -> bool:
-        """Whether many passes will be made."""
+        """Whether the estimator makes many passes over the data."""
         return self.reset and getattr(self.estimator, "iterates", False)
 
     def set_features(self, features: tuple[str, ...] | int) -> None:
@@ -179,7 +179,7 @@ class TableSource(Source):
         return (self.table or Table(self.container)).columns(self.names(), self.sizes()).reader
 
     def read_as(self, kind: type[DenseColumns]) -> TableSource:
-        """The same table with another reader of its columns, of this kind, unless rows are transformed."""
+        """The same table with a reader of this kind, unless its rows are transformed."""
         table = self.table or Table(self.container)
         reader = table.columns(self.names(), self.sizes()).reader
         return replace(self, table=replace(table, features=as_kind(reader, kind)))
@@ -228,7 +228,8 @@ class TableSource(Source):
 
 
 def as_kind(reader: Reader, kind: type[DenseColumns]) -> Reader:
-    """Another reader of the same columns, unless they are transformed or of another kind already."""
+    """A reader of this kind for the same columns, unless they are transformed or the reader is of another
+    kind."""
     return kind(reader.columns) if type(reader) is DenseColumns else reader
 
 
@@ -297,8 +298,8 @@ def set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) -
 @contextmanager
 def same_features(estimator: Any, reset: bool) -> Iterator[None]:
     """Open rows of the same features as those of the previous fit, if the fit continues it (`warm_start`)."""
-    goes_on = getattr(estimator, "_goes_on", None)
-    if not (reset and hasattr(estimator, "n_features_in_") and goes_on is not None and goes_on()):
+    continues_fit = getattr(estimator, "_continues_fit", None)
+    if not (reset and hasattr(estimator, "n_features_in_") and continues_fit is not None and continues_fit()):
         yield
         return
     fitted = vars(estimator)

@@ -299,8 +299,8 @@ class FirstPass:
         self.checksums: dict[int, int] = {}  # by block
 
     def compare(self, block: Any) -> None:
-        number, found = block.index[0], checksum(block)
-        if self.checksums.setdefault(number, found) != found:
+        number, digest = block.index[0], checksum(block)
+        if self.checksums.setdefault(number, digest) != digest:
             raise ValueError(f"The source gave other values of block {number} in the first pass. {SAME}")
 
 

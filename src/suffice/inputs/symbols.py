@@ -1,4 +1,4 @@
-"""Strings, and sequences of symbols, as a column: the rows of string kernels."""
+"""Strings and sequences of symbols as a column: the rows of string kernels."""
 
 from __future__ import annotations
 

@@ -47,8 +47,8 @@ class Table(Unread):
         return f"{type(self).__name__}({', '.join([str(source), *said])})"
 
     def columns(self, names: Sequence[str], sizes: Mapping[str, int] = MappingProxyType({})) -> Columns:
-        """The parts by name, given the names of all columns of the source, and the sizes of those that hold
-        lists of a fixed size."""
+        """The roles of the columns, given the names of all columns of the source, and the sizes of those
+        that hold lists of a fixed size."""
         apart = {
             name for part in (self.target, self.weight, self.sequence, self.order) for name in _names(part)
         }
@@ -344,7 +344,7 @@ def are_delayed(parts: Any) -> bool:
 
 
 def brief(names: Sequence[str], most: int = 5) -> str:
-    """A list of names, of which the first are shown."""
+    """A list of names as text. Of many names, the first are shown."""
     shown = ", ".join(map(repr, names[:most]))
     return f"[{shown}]" if len(names) <= most else f"[{shown}, ... {len(names)} in all]"
 

@@ -27,7 +27,7 @@ SPLITTERS = ("KFold", "StratifiedKFold", "GroupKFold", "StratifiedGroupKFold")
 
 
 def remedy_for(module: str, name: str) -> str:
-    """What to use in place of a class or function of scikit-learn."""
+    """Advice: the replacement of a class or function of scikit-learn."""
     if name in SEARCHES:
         return "use suffice.model_selection.GridSearch in its place"
     if name in SPLITTERS:

@@ -27,14 +27,14 @@ from ..statistics import Moments
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
 from .normal_equations import EPS
 
-STEPS = 1000  # fixed-point iterations of the precisions, at most
-CLOSE = 1e-10  # tolerance of their relative change
+STEPS = 1000  # maximum number of fixed-point iterations of the precisions
+CLOSE = 1e-10  # tolerance of the relative change of the precisions
 LEAST = 1e-12  # of the variance of the targets is noise, at least; and of what is seen is known before
 
 
 def factorized(precision: np.ndarray) -> tuple[np.ndarray, bool] | None:
-    """The Cholesky factor of a matrix, or None if rounding decides whether it is positive definite: by the
-    condition of the matrix with a diagonal of ones."""
+    """The Cholesky factor of a matrix; None if the matrix, scaled to a unit diagonal, is too
+    ill-conditioned to tell whether it is positive definite."""
     scale = 1.0 / np.sqrt(np.where(precision.diagonal() > 0, precision.diagonal(), 1.0))
     scaled = precision * np.outer(scale, scale)
     try:
@@ -65,9 +65,10 @@ class GaussianWeights(LinearModel):
     log_evidence: float = -np.inf
 
     def estimate(self, s: Moments) -> Self:
-        """The posterior. Precisions that are learned maximize the evidence (marginal likelihood).
+        """Compute the posterior. Learned precisions maximize the evidence (marginal likelihood).
 
-        By MacKay's fixed point: gamma is the number of weights, of D, that the data determine.
+        MacKay's fixed point iteration: gamma is the effective number of the D weights that the data
+        determine.
         """
         model = self._posterior(s)
         if not any(self.learns):

@@ -52,7 +52,8 @@ class EvidenceRidge(LinearModel):
     n_iter: int = 0
 
     def estimate(self, s: Moments) -> Self:
-        """MacKay's fixed point: gamma is the number of coefficients, of D, that the data determine."""
+        """MacKay's fixed point iteration: gamma is the effective number of the D coefficients that the data
+        determine."""
         D, n = self.coef.shape[1], float(s.weight)
         square = self.square(s)
         values, axes = eigh(square[:D, :D])
@@ -101,7 +102,8 @@ class EvidenceRidge(LinearModel):
 
 
 def _mode(count: float, squares: float, prior: tuple[float, ...], before: float) -> float:
-    """The most probable precision of so many numbers with this sum of squares; if any is, the one before."""
+    """The most probable precision of `count` numbers with this sum of squares; `before` if all are equally
+    probable."""
     shape, rate = prior
     numerator, denominator = max(count, 0.0) + 2.0 * shape, squares + 2.0 * rate
     return numerator / denominator if denominator > 0 else before

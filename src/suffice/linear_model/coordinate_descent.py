@@ -85,7 +85,7 @@ class ElasticNetModel(LinearModel):
         return coef, gap, n_iter
 
     def _solved(self, square: np.ndarray, l2: float) -> tuple[np.ndarray, ...]:
-        """The same without an l1 penalty: the minimum of a quadratic, in closed form."""
+        """The same results without an l1 penalty: the minimum of a quadratic, in closed form."""
         D = self.coef.shape[1]
         A, B = square[:D, :D] + l2 * np.eye(D), square[:D, D:]
         coef = (solve_non_negative if self.positive else solve_positive)(A, B)
@@ -98,7 +98,7 @@ class ElasticNetModel(LinearModel):
         return coef.T, gap, np.ones(B.shape[1], np.int64)
 
     def error(self, s: Moments) -> float:
-        """The mean squared error on rows with these moments, of one target."""
+        """The mean squared error of one target on rows with these moments."""
         direction = np.append(-self.coef[0], 1.0)
         bias = direction @ s.mean - self.intercept[0]
         return float(direction @ s.scatter @ direction / s.weight + bias**2)
@@ -1075,7 +1075,7 @@ def router(estimator: Any) -> MetadataRouter:
 
 @dataclass(frozen=True)
 class Routed:
-    """What a fit with cross-validation passes to the splitter and to the scorer."""
+    """The metadata that a fit with cross-validation passes to the splitter and to the scorer."""
 
     in_memory: bool  # whether the rows are
     arrays: tuple[Any, ...]  # X and y; none if they are not arrays in memory

@@ -163,7 +163,7 @@ def minimum_norm_distribution(features: Any, means: Any) -> MomentDistribution:
 
 
 def _checked(features: Any, means: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Features (V, P) and means (P,), of finite numbers."""
+    """Check that features (V, P) and means (P,) are finite numbers of matching shapes, and return them."""
     F = np.asarray(features, dtype=np.float64)
     F = F[:, None] if F.ndim == 1 else F
     b = np.atleast_1d(np.asarray(np.nan if means is None else means, dtype=np.float64))
@@ -248,8 +248,8 @@ def _scaled(F: np.ndarray, b: np.ndarray, solver: str, tol: float, max_iter: int
 
 
 def _proportional(F: np.ndarray, b: np.ndarray, sizes: list[int], tol: float, max_iter: int) -> Progress:
-    """Iterative proportional fitting. Each group of features, of which an outcome has at most one, is scaled
-    to its means in turn."""
+    """Iterative proportional fitting: scale one group of features after the other to its means. An outcome
+    has at most one feature of a group."""
     if not ((F == 0) | (F == 1)).all():
         raise ValueError("solver='ipf' takes features that are zero or one: use solver='newton' for others.")
     ends = np.cumsum([0, *sizes])

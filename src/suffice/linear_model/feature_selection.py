@@ -20,8 +20,8 @@ from ..inputs import open_rows
 from ..statistics import Extremes, classes_of
 from .maximum_entropy import FeatureWeights, MaximumEntropy
 
-TIE = 1e-10  # gains that differ by less are equal, and the first is taken
-FARTHEST = 5.0  # that the score of any class may move in one step of the search for a weight
+TIE = 1e-10  # gains that differ by less count as equal: the first feature is selected
+FARTHEST = 5.0  # the most that one step of the search for a weight may change the score of a class
 
 
 @dataclass(frozen=True, eq=False)
@@ -184,8 +184,8 @@ def _approximate(
 
 
 def _one_more(model: FeatureWeights, alpha: np.ndarray, block: Sequences) -> Parts:
-    """For each feature p, with weight alpha_p beside those of the model: how much the log-likelihood rises;
-    the observed less the expected count; and the variance, summed. (9.37)
+    """Sums over the rows if feature p is added to the model with weight alpha_p: the increase of the
+    log-likelihood, the observed minus the expected count, and the variance, for each p. (9.37)
 
     Only classes in which the feature is not zero change: z = 1 + sum_c p(c given x) (exp(alpha f(x, c)) - 1).
     """

@@ -56,7 +56,7 @@ def _targets_and_sizes(block: Any) -> Parts:
 
 
 def _has_link(loss: Loss, mean: np.ndarray) -> bool:
-    """Whether a mean is that of a score."""
+    """Whether the link of a mean, and the loss there, are finite."""
     with np.errstate(all="ignore"):
         f = loss.baseline(mean)
         return bool(np.isfinite(f).all() and np.isfinite(loss.value(mean, f[:, None])).all())

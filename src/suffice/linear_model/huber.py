@@ -37,7 +37,8 @@ from .residuals import (
 
 # Of the curvature of reweighted squares, so that steps are not too long where few rows are within epsilon.
 SOME = 1e-3
-LEAST = 1e-7  # of the spread of targets, the scale: what moments leave of a perfect fit is less
+# Least scale, relative to the spread of targets: moments of a perfect fit leave a smaller residual.
+LEAST = 1e-7
 
 
 @dataclass(frozen=True, eq=False)

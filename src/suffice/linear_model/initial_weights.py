@@ -1,4 +1,4 @@
-"""What linear models that learn row by row share: initial weights, and the classes of `partial_fit`."""
+"""Shared by linear models that learn row by row: initial weights, and the classes of `partial_fit`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def _reshaped(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def online_classes(class_weight: Any, classes: Any, known: np.ndarray | None) -> np.ndarray:
-    """All classes, in a call to `partial_fit`: the first names them, and later ones may leave them out."""
+    """The classes of a call to `partial_fit`. The first call must name all of them; later calls may omit
+    them."""
     if isinstance(class_weight, str):  # weights that depend on all rows are not known
         raise ValueError(
             f"class_weight '{class_weight}' is not supported for partial_fit. In order to use "

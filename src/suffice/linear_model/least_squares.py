@@ -132,7 +132,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         return self._line(data)
 
     def _line(self, data: Partitions, classes: Any = None) -> Any:
-        """The model of which the sums are."""
+        """The initial model, whose `summarize` is folded over the data."""
         D = self.n_features_in_
         return LinearModel(np.zeros((1, D)), np.zeros(1), self._alpha(), self.fit_intercept, self.positive)
 
@@ -420,7 +420,8 @@ class Ridge(Refined, LeastSquares):
 
 
 def ridge_solver(estimator: Any, X: Any) -> str:
-    """The name of the solver, as scikit-learn chooses it. What no solver of that name can do is refused."""
+    """The name of the solver, as scikit-learn chooses it. Raises an error for options that the solver does
+    not support."""
     name, positive, sparse = estimator.solver, estimator.positive, sp.issparse(X)
     if name == "lbfgs" and not positive:
         raise ValueError("'lbfgs' solver can be used only when positive=True: use solver='auto'.")

@@ -90,8 +90,8 @@ class LogLinear(LinearScore):
         """Loss and gradient of more than two classes. The errors overwrite the scores."""
         from ..loops.log_linear import errors
 
-        given = times(X, self.columns), self.theta[:, -1], weight
-        error, intercept, weight = (np.ascontiguousarray(a, np.float64) for a in given)
+        arguments = times(X, self.columns), self.theta[:, -1], weight
+        error, intercept, weight = (np.ascontiguousarray(a, np.float64) for a in arguments)
         loss = errors(error, intercept, np.ascontiguousarray(codes, np.int64), weight)
         return Objective(float(weight.sum()), loss, self.gradient(X, error))
 

@@ -40,8 +40,8 @@ def _divided(folds: Folds, block: Any) -> Divided:
 
 
 def _squares(model: LogLinear, block: Any) -> np.ndarray:
-    """The sums of the weights and of the Brier scores of rows: squared distances of the probabilities from
-    zero and one, of the second class alone if there are two."""
+    """Sums of the Brier scores and of the weights of rows. A Brier score is the squared distance of the
+    probabilities from zero and one; with two classes, of the probability of the second."""
     codes, scores = class_codes(model.classes, block.y), model.scores(block.X)
     P = expit(scores) if scores.shape[1] == 1 else softmax(scores)
     one = codes[:, None] == (np.ones(1) if scores.shape[1] == 1 else np.arange(scores.shape[1]))
@@ -314,8 +314,8 @@ class LogisticRegressionCV(LogisticRegression):
             before = done.theta[-1] if done.theta else [None] * len(paths)
             fits = [partial(path, C, theta) for path, theta in zip(paths, before, strict=True)]
             # A pass over rows in memory is cheaper than to wait for other fits.
-            found = [fit() for fit in fits] if routed.in_memory else sharing.together(fits, forgive=False)
-            theta, n_iter, score = map(np.array, zip(*found, strict=True))
+            results = [fit() for fit in fits] if routed.in_memory else sharing.together(fits, forgive=False)
+            theta, n_iter, score = map(np.array, zip(*results, strict=True))
             done = PathFits((*done.theta, theta), (*done.n_iter, n_iter), (*done.score, score))
             return Progress(done, (*progress.trace, float(np.nan_to_num(score.mean()))))
 
@@ -327,8 +327,8 @@ class LogisticRegressionCV(LogisticRegression):
         progress = watch.limited(len(Cs)).loop(step, Progress(PathFits()))
         some = order[: progress.n_iter]  # fewer than all if a callback stopped the fit
         by_C = np.argsort(some)
-        found = (np.stack(part, 1)[:, by_C] for part in progress.model.fields().values())
-        best = self._best(base, sharing, Cs[np.sort(some)], ratios, *found)
+        stacked = (np.stack(part, 1)[:, by_C] for part in progress.model.fields().values())
+        best = self._best(base, sharing, Cs[np.sort(some)], ratios, *stacked)
         return best.replace(stopped_because="callback") if progress.stopped_because == "callback" else best
 
     def _warn(self) -> None:

@@ -45,7 +45,7 @@ SOLVERS = (
     "newton",
     "coordinate",
 )
-LEVELS = 64  # of the totals of features, at most, by which expected counts are kept apart
+LEVELS = 64  # maximum number of totals of features by which expected counts are summed separately
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +77,7 @@ class Products(Value):
         return np.asarray(X.sum(axis=1)).ravel() + float(self.fit_intercept)
 
     def least(self, X: Any) -> np.ndarray:
-        """The least value of each feature, no more than zero, (P,)."""
+        """The smaller of zero and the least value of each feature, (P,)."""
         low = np.append(_least(X), np.zeros(int(self.fit_intercept)))
         return np.tile(low, self.n_classes)
 
@@ -227,7 +227,7 @@ def _range(model: FeatureWeights, block: Any) -> Extremes:
 
 
 def _highest(model: FeatureWeights, edges: np.ndarray, block: Any) -> Extremes:
-    """The largest total of features between any two edges; minus infinity where there is none."""
+    """The largest total of features between adjacent edges; minus infinity if no total lies there."""
     totals = model.features.totals(block.X)
     high = np.full(len(edges), -np.inf)
     np.maximum.at(high, np.minimum(np.searchsorted(edges, totals), len(edges) - 1), totals)
@@ -559,9 +559,10 @@ class MaximumEntropy(Classifier, Iterative):
         )
 
     def _levels(self, data: Partitions, start: FeatureWeights, bottom: float, top: float) -> np.ndarray:
-        """The totals of features that occur; or if they are many, those that are the largest in their range.
+        """The largest total of features in each of `LEVELS` equal ranges, without the empty ranges.
 
-        To take a total for larger than it is makes a step shorter, and it still goes up.
+        A total counts as the largest of its range: this shortens the step, which still increases the
+        likelihood.
         """
         if self.solver == "gis" or not top > bottom:
             return np.array([top])

@@ -25,9 +25,9 @@ from ..statistics import Moments
 from .bayesian import BayesianLinearRegression, GaussianWeights
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
 
-MOST = 1 << 16  # subsets, of which each takes a solution
-ENOUGH = 1 << 12  # of them, unless more are asked for
-LEAST = 1e-12  # probability of a model that is kept
+MOST = 1 << 16  # maximum number of subsets: each needs a solution
+ENOUGH = 1 << 12  # maximum number of subsets by default: it limits max_features
+LEAST = 1e-12  # models with a lower posterior probability are dropped
 
 
 def model_probabilities(log_evidence: Any, prior: Any = None) -> tuple[float, np.ndarray]:
@@ -95,9 +95,9 @@ class AveragedLine(Model):
         lines = [self._of(subset, s) for subset in self.subsets]
         evidences = np.array([line.log_evidence for line in lines])
         total, probabilities = model_probabilities(evidences, self.prior)
-        kept = tuple((n, lines[n]) for n in np.flatnonzero(probabilities > LEAST).tolist())
+        probable = tuple((n, lines[n]) for n in np.flatnonzero(probabilities > LEAST).tolist())
         return self.replace(
-            log_evidences=evidences, log_evidence=total, probabilities=probabilities, kept=kept
+            log_evidences=evidences, log_evidence=total, probabilities=probabilities, kept=probable
         )
 
     def _of(self, subset: tuple[int, ...], s: Moments) -> GaussianWeights:

@@ -15,8 +15,11 @@ from scipy.linalg.lapack import dpocon, dpotrf, dpotrs
 from scipy.optimize import nnls
 
 EPS = float(np.finfo(np.float64).eps)
-CONSTANT = 1e4 * EPS  # of spread over mean: the mean of many equal numbers is off by as much
-LEAST_PIVOT = 1e-5  # of Cholesky's factor: its square is what a column has of its own
+# Ratio of spread to mean below which a column is constant: the mean of many equal numbers is off by as
+# much.
+CONSTANT = 1e4 * EPS
+# Of Cholesky's factor of unit columns: its square is the part of a column not explained by earlier ones.
+LEAST_PIVOT = 1e-5
 
 Inverse = Callable[[np.ndarray], np.ndarray]
 
@@ -32,7 +35,7 @@ class Solution:
 
 
 def solve_square(A: np.ndarray, B: np.ndarray, offset: Any, positive: bool = False) -> Solution:
-    """A = X'X and B = X'y. If they are about means, `offset` are the lengths of the columns of means."""
+    """Solve with A = X'X and B = X'y. If X is centred, `offset` has the lengths of the columns of means."""
     units = _Units.of(np.diag(A), offset)
     C, targets = units.scaled(units.scaled(A).T), units.scaled(B)
     root, condition = cholesky(C)
@@ -50,7 +53,7 @@ def solve_square(A: np.ndarray, B: np.ndarray, offset: Any, positive: bool = Fal
 
 
 def solve_rows(M: np.ndarray, targets: np.ndarray, offset: Any, positive: bool = False) -> Solution:
-    """A = M'M and B = M' targets. Neither is computed: forming them would lose half of the digits."""
+    """Solve with A = M'M and B = M' targets. Neither is formed: the products lose half of the digits."""
     units = _Units.of((M**2).sum(axis=0), offset)
     rows = units.scaled(M.T).T
     basis, values, axes = svd(rows, full_matrices=False)

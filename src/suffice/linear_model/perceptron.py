@@ -248,11 +248,11 @@ class Perceptron(OnlinePerceptron):
 
     def _initial(self, start: Hyperplanes, coef: Any, intercept: Any) -> np.ndarray | None:
         self._check_same_targets(start.classes)
-        if coef is None and intercept is None and self._goes_on():
+        if coef is None and intercept is None and self._continues_fit():
             return self.model_.theta
         return super()._initial(start, coef, intercept)
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "model_")
 
     def _weights(self, form: Form, epochs: Epochs) -> np.ndarray:

@@ -1,4 +1,4 @@
-"""What all perceptrons share: the model, the loop over epochs, and predictions. Li ch. 2."""
+"""Base of all perceptrons: the model, the loop over epochs, and predictions. Li ch. 2."""
 
 from __future__ import annotations
 
@@ -31,12 +31,13 @@ from ..statistics import Objective, class_codes, class_weights, classes_of
 from .initial_weights import FromInitialWeights, initial_weights, online_classes
 from .perceptron_epochs import Dual, Epochs, Form, Primal, signs
 
-PIECE = 1 << 22  # numbers in the table of votes of some rows
+PIECE = 1 << 22  # entries of the table of votes that are computed at a time
 
 
 @dataclass(frozen=True, eq=False)
 class Votes(Value):
-    """All perceptrons of a fit: each is the one before plus an update. It votes as often as it survived."""
+    """All perceptrons of a fit. Each adds one update to the previous one, and has one vote for each visit
+    that it survived."""
 
     problem: Annotated[np.ndarray, "int (M,)"]
     row: Annotated[np.ndarray, "int (M,)"]  # place among the support vectors
@@ -58,7 +59,8 @@ class Votes(Value):
 
 @dataclass(frozen=True, eq=False)
 class Hyperplanes(LinearScore):
-    """A row is of class c, not of the rest, where theta_c (x, 1) >= 0: of the second, if there are two.
+    """One hyperplane per class against the rest: a row is of class c if theta_c (x, 1) >= 0. Two classes
+    have one hyperplane, of the second.
 
     The statistics are the perceptron loss and its gradient.
     """

@@ -122,7 +122,7 @@ class Form(ABC):
         return before.replace(**updated)
 
     def novikoff(self, epochs: Epochs) -> tuple[np.ndarray, np.ndarray]:
-        """Whether the last weights separate the rows, and the bound on updates that follows from them, (P,).
+        """Whether the last weights separate the rows, and Novikoff's bound on the number of updates, (P,).
 
         From zero, k updates at margins of at most m make w u >= k eta gamma for a separator u of norm one,
         and |w|^2 <= k (eta^2 R^2 + 2 eta m): so k <= (R^2 + 2 m / eta) / gamma^2.

@@ -15,7 +15,8 @@ from ..estimator.answers import as_float32, is_float32
 
 
 def line(estimator: Any, rows: Any, X: Any) -> np.ndarray:
-    """coef_ x + intercept_ of checked rows, in the precision of the coefficients and of X, as it came."""
+    """coef_ x + intercept_ of checked rows, in the common precision of the coefficients and of the X of the
+    user."""
     values = rows @ estimator.coef_.T
     values = (values.toarray() if sp.issparse(values) else np.asarray(values)) + estimator.intercept_
     single = estimator.coef_.dtype == np.float32 and is_float32(X)

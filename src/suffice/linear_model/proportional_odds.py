@@ -40,7 +40,7 @@ from ..statistics import Objective, class_codes, class_weights
 
 @dataclass(frozen=True, eq=False)
 class CumulativeLogits(LossModel):
-    """logit p(y <= k given x) = threshold_k - coef x: as x changes, the odds of all k change by one
+    """logit p(y <= k given x) = threshold_k - coef x: a change of x multiplies the odds of all k by one
     factor."""
 
     theta: Annotated[np.ndarray, "(D + K - 1,)"]  # coefficients, then thresholds, which rise

@@ -45,13 +45,14 @@ from .residuals import (
     root_mean_square,
 )
 
-SHRINK = 0.35  # of the width of the smoothing, from one loss to the next
-ROUNDED = 1e-14  # of the targets, below which nothing is told apart
-SOME = 1e-3  # of the curvature of reweighted squares, so that steps are not too long where few rows are near
-SMOOTHED = 1e-4  # of the objective, what smoothing may leave to a linear program
-PATIENCE = 50  # iterations of smoothing, after which a linear program is tried
-NEAREST = 1000  # rows of a linear program, or as many for each coefficient as
-ROWS_EACH = 20
+SHRINK = 0.35  # factor of the width of the smoothing, from one smoothed loss to the next
+ROUNDED = 1e-14  # rounding error of the targets, relative to their size
+# Weight of the curvature of reweighted squares, which limits steps where few rows are near the line.
+SOME = 1e-3
+SMOOTHED = 1e-4  # smoothing error, relative to the objective, at which the linear program is tried
+PATIENCE = 50  # iterations with smoothing after which the linear program is tried in any case
+NEAREST = 1000  # minimum number of rows of the linear program
+ROWS_EACH = 20  # rows of the linear program for each coefficient
 
 
 @dataclass(frozen=True, eq=False)
@@ -246,8 +247,9 @@ class Search:
 
 
 def solved(line: QuantileLine, near: NearestRows, l1: np.ndarray, total: float) -> tuple[np.ndarray, float]:
-    """The best line if all but the nearest rows stay on their side of it, and a lower bound on the mean
-    objective of all rows: minus infinity if the nearest rows do not determine the line.
+    """Solve the linear program of the nearest rows, with the others fixed on their sides of the line.
+    Returns the best line, and a lower bound on the mean objective of all rows, which is minus infinity if
+    the nearest rows do not determine the line.
 
     It is the dual for the step from theta: with a between quantile - 1 and quantile for each row, and
     abs(s) <= l1, max sum w a r + s'theta subject to sum w a z = s, of residuals r, columns z and weights w.

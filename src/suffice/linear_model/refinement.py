@@ -29,11 +29,12 @@ from ..statistics import Factor, Moments
 from .normal_equations import EPS, Solution
 from .wide import FEW_FEATURES, solve_wide
 
-ENOUGH = 1e-11  # relative error of a coefficient that asks for no further pass
-MOST = 1e-4  # relative error of all of them that residuals correct in few passes
-FEW = 50.0  # rows, or their weight, that are read again in any case: it takes a millisecond
-SMALL = 1e-3
-PASSES = 10
+ENOUGH = 1e-11  # relative error of a coefficient below which no further pass is made: eleven digits
+# Relative error of the solution up to which residuals correct it in few passes; beyond, TSQR comes first.
+MOST = 1e-4
+FEW = 50.0  # weight of rows up to which the rows are always read again: it takes a millisecond
+SMALL = 1e-3  # the error of a smaller coefficient is relative to this part of the largest
+PASSES = 10  # maximum number of corrections: each must at least halve the previous one
 
 
 @dataclass(frozen=True, eq=False)
@@ -159,7 +160,7 @@ def _corrected(start: Any, s: Moments, solution: Solution, data: Partitions) -> 
     mean, alpha = units.mean, np.broadcast_to(start.alpha, T)[:, None]
 
     def lines(coef: np.ndarray, level: np.ndarray) -> np.ndarray:
-        """Coefficients and intercepts, (2, T, D + 1), of lines whose value at the means is `level`."""
+        """Coefficients and intercepts, (2, T, D + 1), of the lines with value `level` at the means."""
         return np.concatenate([coef, plus(level, -total(times(coef, mean)))[..., None]], axis=2)
 
     coef, before = twofold(solution.x.T), 1.0

@@ -17,8 +17,8 @@ from ..statistics import Factor, Moments, factor
 from .least_squares import LinearModel, must_have_one_target
 from .targets import columns_of
 
-FAR = 30.0  # spreads
-DEPENDENT = 1e-3  # of the length of a column, what is left of it less its part in the others
+FAR = 30.0  # distance of the mean from the origin, in spreads, beyond which `are_apart` is true
+DEPENDENT = 1e-3  # least length of the part of a unit column that is orthogonal to the earlier ones
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,9 +24,10 @@ from .refinement import Refined
 
 @dataclass(frozen=True, eq=False)
 class LinearClasses(LinearModel):
-    """Scores X coef' + intercept, fitted by least squares to 1 for the class of a row and -1 for all others.
+    """Scores X coef' + intercept, fitted by least squares to 1 for the class of a row and to -1 for the
+    other classes.
 
-    With two classes, there is one score: that of the second. With several labels a row, each has a score.
+    Two classes have one score, that of the second. With several labels per row, each label has a score.
     """
 
     classes: Annotated[Any, "labels (K,) or None"] = None

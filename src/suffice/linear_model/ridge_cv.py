@@ -117,7 +117,7 @@ def _reads_twice(estimator: Any) -> bool:
 
 
 class _Predictions(RegressorMixin, BaseEstimator):
-    """Predicts what it is given: a scorer takes an estimator, and these predictions are made."""
+    """An estimator that returns predictions computed before, since a scorer takes an estimator."""
 
     def predict(self, X: Any) -> Any:
         return X

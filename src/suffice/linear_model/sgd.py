@@ -49,15 +49,16 @@ from .initial_weights import FromInitialWeights, initial_weights, online_classes
 from .perceptron_epochs import signs
 from .precision import SparseCoefficients, line
 
-OF_SPARSE_INTERCEPT = 0.01  # an intercept is in each row, and other columns of sparse rows are in few
-DIVERGED = 100.0  # times the loss before the first step: steps were too long, not only the last of them
-LEAST_RATE = 1e-6  # below which 'adaptive' does not decrease
+# Factor of the step of the intercept, as every sparse row has an intercept but few of the other columns.
+OF_SPARSE_INTERCEPT = 0.01
+DIVERGED = 100.0  # the fit has diverged if the loss exceeds this multiple of the loss before the first step
+LEAST_RATE = 1e-6  # step size below which 'adaptive' does not decrease further
 
 
 @dataclass(frozen=True, eq=False)
 class LinearLoss(LinearScore):
-    """Scores coef x + intercept, and a loss of each. A class is scored against the rest, and of two classes
-    the second is. The statistics are the loss and its gradient, without the penalty."""
+    """Scores coef x + intercept, and a loss of each. Each class is scored against the rest; two classes
+    have one score, of the second. The statistics are the loss and its gradient, without the penalty."""
 
     theta: Annotated[np.ndarray, "(P, M)"]  # coefficients, the intercept last
     loss: str  # type: ignore[assignment]
@@ -87,8 +88,9 @@ class LinearLoss(LinearScore):
 
 @dataclass(frozen=True, eq=False)
 class GradientEpochs(Progress):
-    """The model to predict with, and of P problems the weights that learn. `numbers` are those of the loop:
-    the intercept, its sum over the visits, visits plus one, the l1 penalty that is owed, the step size."""
+    """The model that predicts, and the current weights of P problems. `numbers` are the state of the loop:
+    the intercept, its sum over the visits, visits plus one, the l1 penalty still to be applied, the step
+    size."""
 
     model: Annotated[LinearLoss, "P, D"]
     w: Annotated[Any, "float (P, D) or None"] = None
@@ -185,7 +187,7 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
         """The model whose weights are zero."""
         raise NotImplementedError
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "coef_")
 
     def _block_rows(self, block: Any) -> float | None:
@@ -214,7 +216,7 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
     def _solve(self, data: Partitions, coef_init: Any = None, intercept_init: Any = None) -> Progress:
         zero = self._zero(data)
         coef, intercept = coef_init, intercept_init
-        if self._goes_on():
+        if self._continues_fit():
             self._check_same_targets(zero.classes)
             self.densify()
             coef = self.coef_ if coef is None else coef
@@ -228,7 +230,7 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
         return progress.replace(statistics=s)
 
     def _update(self, X: Any, y: Any, sample_weight: Any, before: Any, classes: Any = None) -> Self:
-        """One epoch after those before, of which there may be none."""
+        """One epoch of `partial_fit`, from the state `before`, or from zero weights if it is None."""
         self._check_options()
         if self.early_stopping:
             raise ValueError("early_stopping should be False with partial_fit")
@@ -295,16 +297,16 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
             rows: Any
             if sp.issparse(X):
                 steps, rows = sparse_epoch, list(entries_of(X, dtype))
-                how = rule._replace(of_intercept=OF_SPARSE_INTERCEPT * rule.of_intercept)
+                block_rule = rule._replace(of_intercept=OF_SPARSE_INTERCEPT * rule.of_intercept)
             else:
-                steps, rows, how = epoch, [np.ascontiguousarray(X, dtype)], rule
+                steps, rows, block_rule = epoch, [np.ascontiguousarray(X, dtype)], rule
             weights += weight[order].sum()
             if not before.n_iter:
                 s = model.summarize(block)
                 first += s.loss, s.weight
             for k in np.flatnonzero(before.active):
                 targets, state = np.ascontiguousarray(Y[:, k]), (w[k], total[k], paid[k], numbers[k])
-                loss[k] += steps(*rows, targets, weight, order, how, *state)
+                loss[k] += steps(*rows, targets, weight, order, block_rule, *state)
         must_have_rows(weights)
         if not (np.isfinite(w).all() and np.isfinite(numbers).all() and np.isfinite(loss).all()):
             raise ValueError(

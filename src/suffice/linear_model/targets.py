@@ -25,7 +25,7 @@ def columns_of(block: Any) -> Any:
 
 
 def targets_of(block: Any) -> np.ndarray:
-    """(N, T), also of one target."""
+    """The targets of a block as a matrix (N, T), also for one target."""
     return block.y if block.y.ndim == 2 else block.y[:, None]
 
 

@@ -30,12 +30,13 @@ from ..statistics.moments import describe
 from .normal_equations import CONSTANT, EPS, Inverse, Solution, cholesky, solve_each
 from .targets import columns_of, penalties, targets_of
 
-FEW_FEATURES = 1024  # of which moments are summed; LinearSVC sums its Hessian for as many
-FEW_ROWS = 512  # whose Gram matrix is factorized in milliseconds
-MORE_ROWS = 4096  # in a minute
-SPARSE = 0.1  # of the entries: products with the rows cost less than moments
-PRODUCTS = 1000  # at most
-TOL = 1e-11
+# Number of features up to which moments are summed; LinearSVC sums its Hessian for as many.
+FEW_FEATURES = 1024
+FEW_ROWS = 512  # rows whose Gram matrix is factorized in milliseconds
+MORE_ROWS = 4096  # rows whose Gram matrix is factorized in a minute
+SPARSE = 0.1  # fraction of stored entries below which products with the rows cost less than moments
+PRODUCTS = 1000  # maximum number of products of conjugate gradients
+TOL = 1e-11  # relative residual of conjugate gradients
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,8 +49,8 @@ class Spectrum:
 def solve_wide(start: Any, data: Partitions) -> tuple[Moments, Solution, Spectrum] | None:
     """The moments of each column and the solution, without those of all pairs of features; or None.
 
-    The latter are better for dense rows that are more than the features, and for more than `MORE_ROWS` rows
-    if conjugate gradients do not converge.
+    None means that moments of all pairs are faster: for dense data with more rows than features, and for
+    more than `MORE_ROWS` rows if conjugate gradients do not converge.
     """
     D = start.coef.shape[1]
     columns, stored = data.fold(_extent, start).parts
@@ -138,7 +139,7 @@ def _by_rows(start: Any, s: Moments, block: Any) -> tuple[Solution, Spectrum]:
         of_rows, condition = factorized(alpha)
 
         def inverse(b: np.ndarray) -> np.ndarray:
-            """(Z'Z + alpha)^-1 b; without a penalty, of the part of b that is a combination of rows."""
+            """(Z'Z + alpha)^-1 b. Without a penalty, b is first projected on the span of the rows."""
             if alpha == 0.0:
                 return Z.transposed_times(of_rows(of_rows(Z.times(b))))
             return (b - Z.transposed_times(of_rows(Z.times(b)))) / alpha
@@ -151,8 +152,8 @@ def _by_rows(start: Any, s: Moments, block: Any) -> tuple[Solution, Spectrum]:
 
 
 def _scales(start: Any, s: Moments) -> tuple[np.ndarray, np.ndarray, float]:
-    """Means of features and targets, or zeros; lengths of the columns of features, one of those that are
-    constant; and the relative rounding error of the entries."""
+    """Means of features and targets, or zeros; lengths of the columns of features, with one for constant
+    columns; and the relative rounding error of the entries."""
     D = start.coef.shape[1]
     if not start.fit_intercept:
         size = np.sqrt(s.scatter + s.weight * s.mean**2)[:D]
@@ -190,13 +191,13 @@ def _by_products(start: Any, s: Moments, data: Partitions) -> Solution | None:
 
 
 def _product(mean: np.ndarray, V: np.ndarray, block: Any) -> np.ndarray:
-    """Z'Z V, of coded targets."""
+    """The sum of Z'Z V over a block with coded targets."""
     Z = _Centred.of(block.X, block.weight, mean)
     return Z.transposed_times(Z.times(V))
 
 
 def _right(mean: np.ndarray, block: Any) -> np.ndarray:
-    """Z'y, of coded targets."""
+    """The sum of Z'y over a block with coded targets."""
     D = block.X.shape[1]
     Z = _Centred.of(block.X, block.weight, mean[:D])
     return Z.transposed_times(Z.root * (targets_of(block) - mean[D:]))

@@ -103,7 +103,7 @@ class LatentMixture(DensityMixin, Iterative):
             tol=self.tol,
             max_iter=self.max_iter,
             watch=Watch(self, self.checkpoint, data, report=self._report()),
-            before=(self.lower_bound_,) if self._goes_on() else (),
+            before=(self.lower_bound_,) if self._continues_fit() else (),
         )
 
     def _report(self) -> Callable[[Progress], None] | None:

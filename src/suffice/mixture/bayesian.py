@@ -364,11 +364,11 @@ default='dirichlet_process'
     def _report(self) -> Callable[[Progress], None] | None:
         return verbose_report(self.verbose, self.verbose_interval)
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "model_") and len(self.means_) == self.n_components
 
     def _starts(self, data: Partitions, description: Description) -> tuple[Any, ...]:
-        if not self._goes_on():
+        if not self._continues_fit():
             return super()._starts(data, description)
         model, learnt = self._model(data, description), self.model_
         component = learnt.component.replace(family=model.component.family)

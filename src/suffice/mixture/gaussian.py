@@ -215,11 +215,11 @@ class GaussianMixture(BaseMixture):
     def _report(self) -> Callable[[Progress], None] | None:
         return verbose_report(self.verbose, self.verbose_interval)
 
-    def _goes_on(self) -> bool:
+    def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "model_") and len(self.model_.weight) == self.n_components
 
     def _starts(self, data: Partitions, description: Description) -> tuple[Mixture, ...]:
-        if not self._goes_on():
+        if not self._continues_fit():
             return super()._starts(data, description)
         learnt: Any = self.model_.component
         component = self._family(data, description).replace(mean=learnt.mean, covariance=learnt.covariance)

@@ -1,4 +1,4 @@
-"""What estimators of neighbours have in common: the rows, the distance and the search."""
+"""Base of the estimators of neighbours: the rows, the distance and the search."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..estimator.base import Estimator, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, HasMethods, Interval, StrOptions
 from ..inputs import Check, read_rows, source_of
 from ..statistics.nearest import Minkowski, Nearest, Pairwise, Queries, targets_of
-from .search import Contents, RowsElsewhere, StoredRows, contents
+from .search import NeighborCounts, RemoteRows, StoredRows, neighbor_counts
 
 # By the name of a metric, its p; that of 'minkowski', also called 'p', is a parameter.
 METRICS: dict[Any, float | None] = {
@@ -44,7 +44,7 @@ TREE_FEATURES, TREE_ROWS = 8, 2000
 class Searchable(Progress):
     """A fit by storing rows, with the classes of each target."""
 
-    rows: StoredRows | RowsElsewhere
+    rows: StoredRows | RemoteRows
     classes: tuple[np.ndarray, ...]
     n_samples_fit_: int
 
@@ -52,7 +52,7 @@ class Searchable(Progress):
 class Neighbors(Estimator, KNeighborsMixin):
     """Base class of estimators that store rows and search them.
 
-    By its second base class, scikit-learn's functions recognize an estimator of neighbours.
+    scikit-learn's functions recognize estimators of neighbours by the second base class.
     """
 
     model_: Minkowski | Pairwise
@@ -62,7 +62,7 @@ class Neighbors(Estimator, KNeighborsMixin):
     metric: Any
     p: Any
     metric_params: Any
-    _rows: Annotated[StoredRows | RowsElsewhere, "T, D"]
+    _rows: Annotated[StoredRows | RemoteRows, "T, D"]
     n_samples_fit_: int
     counts_rows = True  # those of weight zero have a number, too
 
@@ -99,10 +99,10 @@ class Neighbors(Estimator, KNeighborsMixin):
         block = data.gather("") if data.in_memory else None
         if self.metric == "precomputed":
             _must_be_distances(block)
-        s = data.fold(contents, Check.of(self).target)
+        s = data.fold(neighbor_counts, Check.of(self).target)
         must_have_rows(s.copies)
         distance, classes = self._distance(), self._classes_among(s)
-        rows: StoredRows | RowsElsewhere = RowsElsewhere(data)
+        rows: StoredRows | RemoteRows = RemoteRows(data)
         if block is not None:
             target, leaf_size = targets_of(block, classes), self._leaf_size(distance, block.X)
             rows = StoredRows(block.X, target, block.weight, leaf_size)
@@ -171,17 +171,17 @@ class Neighbors(Estimator, KNeighborsMixin):
                 raise ValueError(f"metric={self.metric!r} needs metric_params={{{name!r}: ...}}.")
         return Pairwise(self.metric, params)
 
-    def _classes_among(self, s: Contents) -> tuple[np.ndarray, ...]:
-        """The classes of each target among the rows, if there are any."""
+    def _classes_among(self, s: NeighborCounts) -> tuple[np.ndarray, ...]:
+        """The classes of each target in the rows; empty unless the estimator is a classifier."""
         return ()
 
     @property
     def _classes(self) -> tuple[np.ndarray, ...]:
-        """The classes of each target, if there are any."""
+        """The classes of each target; empty unless the estimator is a classifier."""
         return ()
 
     def _leaf_size(self, distance: Minkowski | Pairwise, X: Any) -> int:
-        """The most rows of a leaf of the tree; zero for no tree."""
+        """The maximum number of rows of a leaf of the tree; zero for no tree."""
         if isinstance(distance, Pairwise):
             if sp.issparse(X):
                 _must_be_of_sparse_rows(self.metric)
@@ -220,14 +220,14 @@ class Neighbors(Estimator, KNeighborsMixin):
                 f"{self.n_samples_fit_}, n_samples = {X.shape[0]}{without}: fit to more rows, or lower "
                 "n_neighbors."
             )
-        found = self._rows.search(Queries(X, k + k_more, self.model_, self._classes))
-        if (found.row < 0).any():
-            fewest = int((found.row >= 0).sum(axis=1).min())
+        nearest = self._rows.search(Queries(X, k + k_more, self.model_, self._classes))
+        if (nearest.row < 0).any():
+            fewest = int((nearest.row >= 0).sum(axis=1).min())
             raise ValueError(
                 f"{k + k_more} neighbors per samples are required, but some samples have only {fewest} at a "
                 "finite distance: lower n_neighbors."
             )
-        return found
+        return nearest
 
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """Find the nearest rows of each query.
@@ -251,8 +251,8 @@ class Neighbors(Estimator, KNeighborsMixin):
         neigh_ind : ndarray of shape (n_queries, n_neighbors)
             Numbers of the nearest rows. A row of weight two is there twice.
         """
-        found = self._found(X, n_neighbors)
-        return (self.model_.rooted(found.distance), found.row) if return_distance else found.row
+        nearest = self._found(X, n_neighbors)
+        return (self.model_.rooted(nearest.distance), nearest.row) if return_distance else nearest.row
 
     def _found(self, X: Any, n_neighbors: int | None) -> Nearest:
         check_is_fitted(self)
@@ -275,7 +275,7 @@ class Neighbors(Estimator, KNeighborsMixin):
 
     def _in_memory(self) -> StoredRows:
         """The rows, which must be in memory."""
-        if isinstance(self._rows, RowsElsewhere):
+        if isinstance(self._rows, RemoteRows):
             raise TypeError(
                 f"The rows of this {type(self).__name__} are not in memory: call kneighbors(X) with those "
                 "whose neighbours to find, or fit to rows in memory."
@@ -289,16 +289,16 @@ class Neighbors(Estimator, KNeighborsMixin):
 
     def _others(self, n_neighbors: int | None) -> Nearest:
         """The nearest other rows of each row."""
-        found = self._nearest(self._in_memory().X, n_neighbors, 1)
-        own = found.row == np.arange(len(found.row))[:, None]
+        nearest = self._nearest(self._in_memory().X, n_neighbors, 1)
+        own = nearest.row == np.arange(len(nearest.row))[:, None]
         first = np.where(own.any(axis=1), own.argmax(axis=1), own.shape[1] - 1)  # else many equal rows
         keep = np.flatnonzero(np.arange(own.shape[1]) != first[:, None])
 
         def others(values: np.ndarray) -> np.ndarray:
             return values.reshape(own.size, -1)[keep].reshape(len(own), own.shape[1] - 1, *values.shape[2:])
 
-        parts = {name: others(getattr(found, name)) for name in ("distance", "row", "vote", "target")}
-        return found.replace(**parts)
+        parts = {name: others(getattr(nearest, name)) for name in ("distance", "row", "vote", "target")}
+        return nearest.replace(**parts)
 
     def kneighbors_graph(
         self, X: Any = None, n_neighbors: int | None = None, mode: str = "connectivity"
@@ -320,16 +320,16 @@ class Neighbors(Estimator, KNeighborsMixin):
             The graph. The entries of a row are in the order of their distances.
         """
         self._must_be_mode(mode)
-        found = self._found(X, n_neighbors)
-        row, distance = found.row, self.model_.rooted(found.distance)
+        nearest = self._found(X, n_neighbors)
+        row, distance = nearest.row, self.model_.rooted(nearest.distance)
         values = np.ones(row.size) if mode == "connectivity" else distance.ravel()
         ends = np.arange(len(row) + 1) * row.shape[1]
-        return sp.csr_matrix((values, row.ravel(), ends), shape=(len(row), found.rows))
+        return sp.csr_matrix((values, row.ravel(), ends), shape=(len(row), nearest.rows))
 
     @property
     def rows_elsewhere(self) -> bool:
         """Whether the rows are not in memory, and each search is one pass over them."""
-        return isinstance(getattr(self, "_rows", None), RowsElsewhere)
+        return isinstance(getattr(self, "_rows", None), RemoteRows)
 
     def _fitted_state(self) -> dict[str, Any]:
         if self.rows_elsewhere:
@@ -369,22 +369,22 @@ class Voters(Neighbors):
 
     def _votes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The weight of each neighbour of queries, (Q, K), and its targets, (Q, K, T)."""
-        found = self._found(X, None)
+        nearest = self._found(X, None)
         if self.weights in ("uniform", None):
-            return found.vote, found.target
-        distance = self.model_.rooted(found.distance)
+            return nearest.vote, nearest.target
+        distance = self.model_.rooted(nearest.distance)
         if callable(self.weights):
-            votes = found.vote * self.weights(distance)
+            votes = nearest.vote * self.weights(distance)
             if (votes.sum(axis=1) == 0).any():
                 raise ValueError(
                     "All neighbors of some sample is getting zero weights. Please modify 'weights' to avoid "
                     "this case if you are using a user-defined function."
                 )
-            return votes, found.target
+            return votes, nearest.target
         equal = distance == 0.0
         with np.errstate(divide="ignore"):
             inverse = 1.0 / distance
-        return found.vote * np.where(equal.any(axis=1, keepdims=True), equal, inverse), found.target
+        return nearest.vote * np.where(equal.any(axis=1, keepdims=True), equal, inverse), nearest.target
 
 
 class LeaveOneOut(Estimator):

@@ -14,7 +14,7 @@ from ..core.shapes import must, must_index
 from ..estimator.answers import row_wise
 from ..estimator.scores import Classifier
 from .base import LeaveOneOut, Searchable, Voters
-from .search import Contents
+from .search import NeighborCounts
 
 
 class KNeighborsClassifier(LeaveOneOut, Classifier, Voters):
@@ -134,7 +134,7 @@ class KNeighborsClassifier(LeaveOneOut, Classifier, Voters):
         tags.classifier_tags.multi_label = True
         return tags
 
-    def _classes_among(self, s: Contents) -> tuple[np.ndarray, ...]:
+    def _classes_among(self, s: NeighborCounts) -> tuple[np.ndarray, ...]:
         return tuple(s.target[0].values)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:

@@ -62,7 +62,7 @@ class KDTree(Value):
 
     @classmethod
     def of(cls, X: Any, leaf_size: int = 30, weight: np.ndarray | None = None) -> KDTree:
-        """The tree of rows; of those with a weight, if there are weights."""
+        """The tree of the rows with a positive weight."""
         from ..loops.neighbors import build_tree
 
         X = np.ascontiguousarray(X, dtype=np.float64)
@@ -79,9 +79,9 @@ class KDTree(Value):
     def _searched(self, queries: np.ndarray, k: int, p: float, visited: np.ndarray) -> tuple[Any, int]:
         from ..loops.neighbors import nearest_in_tree
 
-        found = nobody(len(queries), k)
+        nearest = nobody(len(queries), k)
         tree = self.points, self.index, self.axis, self.leaf_size, self.weight
-        return found, nearest_in_tree(*tree, queries, float(p), *found, visited)
+        return nearest, nearest_in_tree(*tree, queries, float(p), *nearest, visited)
 
     def query(self, X: Any, k: int = 1, p: float = 2) -> tuple[np.ndarray, np.ndarray]:
         """Distances and rows of the k nearest points of each row of X, nearest first.

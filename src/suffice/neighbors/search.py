@@ -18,26 +18,26 @@ from ..statistics import class_counts, moments
 from ..statistics.nearest import Minkowski, Nearest, Queries
 from .kd_tree import KDTree
 
-MOST = 1024  # queries of a task
+MOST = 1024  # number of queries of a task
 
 
 @dataclass(frozen=True, eq=False)
-class Contents(Statistics):
+class NeighborCounts(Statistics):
     """Number of neighbours that the rows count as, and the classes or the moments of their targets."""
 
     copies: int  # a row of weight w is ceil(w) of them
     target: tuple[Any, ...]  # of CategoryCounts or Moments; empty without targets
 
 
-def contents(kind: str | None, block: Any) -> Contents:
-    """The `Contents` of a block, whose targets are labels, numbers, or None."""
+def neighbor_counts(kind: str | None, block: Any) -> NeighborCounts:
+    """The `NeighborCounts` of a block. `kind` says whether its targets are labels, numbers, or None."""
     copies = int(np.ceil(block.weight).sum())
     if kind is None:
-        return Contents(copies, ())
+        return NeighborCounts(copies, ())
     if kind == "label":
-        return Contents(copies, (class_counts(block),))
+        return NeighborCounts(copies, (class_counts(block),))
     y = block.y[:, None] if block.y.ndim == 1 else block.y
-    return Contents(copies, (moments(y.astype(np.float64), block.weight, "diagonal"),))
+    return NeighborCounts(copies, (moments(y.astype(np.float64), block.weight, "diagonal"),))
 
 
 @dataclass(frozen=True, eq=False)
@@ -67,13 +67,15 @@ class StoredRows(Value):
         Q = queries.X.shape[0]
         size = max(1, min(MOST, -(-Q // n_threads())))
         starts = range(0, max(1, Q), size)
-        found = list(in_order(task, tuple(slice(start, start + size) for start in starts)))
-        return queries.found(tuple(np.concatenate(parts) for parts in zip(*found, strict=True)), self.target)
+        results = list(in_order(task, tuple(slice(start, start + size) for start in starts)))
+        return queries.found(
+            tuple(np.concatenate(parts) for parts in zip(*results, strict=True)), self.target
+        )
 
 
 @dataclass(frozen=True)
-class RowsElsewhere:
-    """Rows that stay where they are: one pass over them searches the neighbours of all queries."""
+class RemoteRows:
+    """Rows that are not in memory. One pass over them searches the neighbours of all queries."""
 
     data: Partitions
 

@@ -15,7 +15,7 @@ from ..core.threads import in_order
 from ..estimator.parameters import Interval
 from .base import Neighbors
 
-SOME = 64  # queries whose distances from all rows are held at once
+SOME = 64  # number of queries whose distances from all rows are held at once
 
 
 class NearestNeighbors(Neighbors, RadiusNeighborsMixin):
@@ -168,9 +168,9 @@ class NearestNeighbors(Neighbors, RadiusNeighborsMixin):
                 out.append((own[near], near))
             return out
 
-        found = [pair for part in in_order(task, tuple(range(0, queries.shape[0], SOME))) for pair in part]
-        out = np.empty((2, len(found)), dtype=object)
-        for n, pair in enumerate(found):
+        pairs = [pair for part in in_order(task, tuple(range(0, queries.shape[0], SOME))) for pair in part]
+        out = np.empty((2, len(pairs)), dtype=object)
+        for n, pair in enumerate(pairs):
             out[0, n], out[1, n] = pair
         return (out[0], out[1]) if return_distance else out[1]
 

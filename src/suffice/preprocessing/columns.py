@@ -1,4 +1,5 @@
-"""What transformers learn of each column by one fold: moments, ranges and quantiles; and their base class."""
+"""Models of the columns that transformers fit by one fold: moments, ranges and quantiles; and their base
+class."""
 
 from __future__ import annotations
 
@@ -89,7 +90,7 @@ class ColumnTransform(OnePass):
     _derived: ClassVar[tuple[str, ...]] = ()
 
     def _derive(self) -> None:
-        """Set these attributes."""
+        """Set these fitted attributes."""
 
     def _check_input(self, X: Any) -> None:
         """Raise for data that the options do not allow, as scikit-learn does."""
@@ -126,7 +127,7 @@ class ColumnTransform(OnePass):
 
 
 class RangeTransform(ColumnTransform):
-    """Base class of those that learn the range of each column."""
+    """Base class of transformers that learn the range of each column."""
 
     model_: Annotated[ColumnRanges, "D"]
 
@@ -135,7 +136,7 @@ class RangeTransform(ColumnTransform):
 
 
 class QuantileTransform(ColumnTransform):
-    """Base class of those that learn quantiles of each column."""
+    """Base class of transformers that learn quantiles of each column."""
 
     model_: Annotated[ColumnQuantiles, "D"]
 
@@ -150,7 +151,8 @@ class QuantileTransform(ColumnTransform):
 
 
 def canonical(X: Any) -> Any:
-    """Sparse rows without duplicates, whose functions would not add up; others as they are."""
+    """Sparse rows with duplicate entries summed, as functions of duplicates do not add up; dense rows
+    unchanged."""
     if sp.issparse(X) and X.format in ("csr", "csc") and not X.has_canonical_format:
         X = X.copy()
         X.sum_duplicates()
@@ -165,6 +167,6 @@ def nonzero_scale(scale: np.ndarray, constant: Any = None) -> np.ndarray:
 
 
 def counts(weight: Any) -> Any:
-    """The weight of rows, as whole numbers if they are: the number of rows without weights."""
+    """The weight of rows, as integers if all are whole; without weights, it is the number of rows."""
     weight = np.asarray(weight)
     return weight.astype(np.int64) if (weight == np.floor(weight)).all() else weight

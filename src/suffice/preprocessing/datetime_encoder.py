@@ -178,7 +178,7 @@ class DatetimeEncoder(TransformerMixin, Estimator):
 
 
 def part_of(times: np.ndarray, part: str) -> np.ndarray:
-    """A part of times, as numbers; NaN for those that are missing."""
+    """A part of times, as numbers; NaN for missing times."""
     years, days = times.astype("datetime64[Y]"), times.astype("datetime64[D]")
     months = times.astype("datetime64[M]")
     numbers: np.ndarray

@@ -21,7 +21,7 @@ from ..statistics import QuantileSketch, quantile_sketch
 from . import compat
 from .columns import ColumnTransform
 
-NARROW = 1e-8  # bins of this width are removed
+NARROW = 1e-8  # bins narrower than this are removed
 
 
 @dataclass(frozen=True, eq=False)

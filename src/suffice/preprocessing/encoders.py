@@ -83,22 +83,22 @@ def weigh_categories(
     rows = np.bincount(codes, minlength=len(values)) > 0
     hole = missing(values)
     present = np.flatnonzero(rows & ~hole)
-    found = values[present]
-    if found.dtype == object and all(isinstance(value, bool) for value in found):
-        found = found.astype(bool)  # among which some were missing
+    categories = values[present]
+    if categories.dtype == object and all(isinstance(value, bool) for value in categories):
+        categories = categories.astype(bool)  # among which some were missing
     try:
-        order = np.argsort(found, kind="stable")
+        order = np.argsort(categories, kind="stable")
     except TypeError:
-        kinds = sorted({type(value).__name__ for value in found})
+        kinds = sorted({type(value).__name__ for value in categories})
         raise TypeError(
             "Encoders require their input argument must be uniformly strings or numbers. Got "
             f"{kinds}: write all as strings."
         ) from None
-    return found[order], sums[:, present[order]], sums[:, hole].sum(axis=1)
+    return categories[order], sums[:, present[order]], sums[:, hole].sum(axis=1)
 
 
 class Encoder(Estimator):
-    """What the encoders share: fits to tables, and rows that are encoded when they are read."""
+    """Base class of the encoders: fits to tables, and rows that are encoded when they are read."""
 
     categories_: list[np.ndarray]
     statistics_: Any
@@ -151,8 +151,8 @@ class Encoder(Estimator):
             return columns, *X.shape
         if is_polars(X):  # of which scikit-learn makes one array
             arrays = (_polars_column(X[:, d]) for d in range(X.shape[1]))
-            how = {"ensure_2d": False, "dtype": None, "ensure_all_finite": ensure_all_finite}
-            return [check_array(column, **how) for column in arrays], *X.shape
+            options = {"ensure_2d": False, "dtype": None, "ensure_all_finite": ensure_all_finite}
+            return [check_array(column, **options) for column in arrays], *X.shape
         return super()._check_X(X, ensure_all_finite=ensure_all_finite)
 
     def _transform(self, X: Any, *args: Any, **how: Any) -> Any:
@@ -204,7 +204,7 @@ class Encoder(Estimator):
 
 
 def coded_categories(s: Occurrences) -> Coded:
-    """All categories, as a few rows: missing values are the last."""
+    """Rows that contain all categories of each column. Missing values are the last."""
     columns = [
         _with_nan(values) if hole else values
         for values, hole in zip(s.categories.values, s.missing, strict=True)
@@ -221,7 +221,7 @@ def _with_nan(values: np.ndarray) -> np.ndarray:
 
 
 def _with_missing_as(values: np.ndarray, categories: np.ndarray) -> np.ndarray:
-    """The values, with that of None and NaN which is a category."""
+    """The values, with None or NaN in place of missing ones, whichever is a category."""
     hole = missing(values)
     if not hole.any() or not missing(categories[-1:]).any():
         return values
@@ -391,7 +391,7 @@ class OneHotEncoder(Encoder, preprocessing.OneHotEncoder):
         return X if self.sparse_output else X.toarray()
 
     def _entries(self) -> float | None:
-        """Non-zero entries of a row, at most; None if the output is dense."""
+        """The maximum number of non-zero entries of a row; None if the output is dense."""
         return float(self.n_features_in_) if self.sparse_output else None
 
 

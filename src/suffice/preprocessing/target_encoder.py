@@ -105,19 +105,19 @@ class TargetMoments(Statistics):
 
 def _moments(codes: np.ndarray, values: np.ndarray, Y: np.ndarray, weight: np.ndarray) -> tuple[Any, ...]:
     """Categories, weights, means and scatter of one column."""
-    found, sums, holes = weigh_categories(codes, values, np.column_stack([weight, weight[:, None] * Y]))
+    categories, sums, holes = weigh_categories(codes, values, np.column_stack([weight, weight[:, None] * Y]))
     sums = np.column_stack([sums, holes])
     mean = np.divide(sums[1:], sums[0], out=np.zeros_like(sums[1:]), where=sums[0] > 0)
-    place = np.full(len(values), len(found))  # missing values are the last
-    known = {value: n for n, value in enumerate(found.tolist())}
+    place = np.full(len(values), len(categories))  # missing values are the last
+    known = {value: n for n, value in enumerate(categories.tolist())}
     hole = missing(values)
-    place[~hole] = [known.get(value, len(found)) for value in values[~hole].tolist()]
+    place[~hole] = [known.get(value, len(categories)) for value in values[~hole].tolist()]
     index = place[codes]
     scatter = [
-        np.bincount(index, weight * (y - m[index]) ** 2, minlength=len(found) + 1)
+        np.bincount(index, weight * (y - m[index]) ** 2, minlength=len(categories) + 1)
         for y, m in zip(Y.T, mean, strict=True)
     ]
-    return found, sums[0], mean, np.stack(scatter)
+    return categories, sums[0], mean, np.stack(scatter)
 
 
 def _aligned(a: tuple[Any, ...], b: tuple[Any, ...]) -> tuple[Any, ...]:
@@ -353,9 +353,10 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
         self._fit(X, handle_unknown="ignore", ensure_all_finite="allow-nan")
 
     def _encodings(self, s: TargetMoments) -> tuple[Any, list[np.ndarray]]:
-        """The overall mean, and the encodings by feature, and by class if there are several."""
+        """The overall mean, and the encodings of the categories of each feature; with several classes,
+        for each class."""
         _, center, variance = s.total()
-        found = []
+        encodings = []
         for d, categories in enumerate(self.categories_):
             place = _places(categories, s.values[d])
             w, mean, scatter = (
@@ -368,9 +369,9 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
                 else:
                     share = np.broadcast_to(w / (w + self.smooth), mean.shape)
             shrunk = share * mean + (1.0 - share) * center[:, None]
-            found.append(np.where(np.isnan(share), center[:, None], shrunk))
+            encodings.append(np.where(np.isnan(share), center[:, None], shrunk))
         several = self.target_type_ == "multiclass"
-        return (center if several else center[0]), [row for part in found for row in part]
+        return (center if several else center[0]), [row for part in encodings for row in part]
 
     def _encoded_by(self, s: TargetMoments) -> Self:
         """The same encoder with the encodings of some of the rows."""

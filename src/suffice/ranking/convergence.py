@@ -1,4 +1,4 @@
-"""Whether the undamped random walk on a graph converges from any start."""
+"""The check that the undamped random walk on a graph converges from any start."""
 
 from __future__ import annotations
 
@@ -42,7 +42,8 @@ def must_converge(graph: Graph, surfer: Any) -> None:
 
 
 def _with_refuge(graph: Graph, surfer: Any) -> sp.csr_array:
-    """Where the walk goes; if some are stranded, with one more node by which they go where they do."""
+    """The pattern of the transitions, (n, n). If stranded nodes go to a distribution of nodes, an
+    additional last node stands between, so that the matrix stays sparse."""
     n, matrix, stranded = len(graph), graph.links.matrix(len(graph)).tocoo(), surfer.stranded
     source, target, size = matrix.col, matrix.row, n
     if surfer.stays:
@@ -56,7 +57,8 @@ def _with_refuge(graph: Graph, surfer: Any) -> sp.csr_array:
 
 
 def _period(links: sp.csr_array, n: int, inside: np.ndarray) -> int:
-    """What divides the length of all ways round within one class; the node beyond n takes no time."""
+    """The period of a closed class: the greatest common divisor of the lengths of its cycles. Passing the
+    additional node takes no time."""
     from ..loops.graph import depths
 
     part = links[inside][:, inside]

@@ -11,7 +11,7 @@ from ..core.loop import Progress
 from ..core.statistics import Statistics
 from .links import Links
 
-FARTHEST = 2.0  # the distance of two distributions is never more
+FARTHEST = 2.0  # upper bound on the l1 distance of two distributions
 
 
 @dataclass(frozen=True, eq=False)

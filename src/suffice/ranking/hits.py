@@ -17,14 +17,14 @@ from ..estimator.guarantees import KEEPS_LINKS
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..inputs import in_memory
 from .links import Graph, Links, turned
-from .page_rank import FARTHEST, LinkMass, OfLinks, along, error_within
+from .page_rank import FARTHEST, LinkEstimator, LinkMass, along, error_within
 
 
 @dataclass(frozen=True, eq=False)
 class Hubs(Model):
     """authority = A' hub and hub = A authority, each normalized; A_st = weight of the links s -> t.
 
-    The two sides are updated in turns.
+    The two scores are updated alternately.
     """
 
     threads_share_blocks: ClassVar[bool] = True
@@ -48,7 +48,7 @@ class Turns(Progress):
     rate: float = 1.0
 
 
-class HITS(OfLinks):
+class HITS(LinkEstimator):
     """HITS: hub and authority scores of the nodes of a graph.
 
     Parameters
@@ -157,6 +157,6 @@ class HITS(OfLinks):
         return {"hubs_": model.hub, "authorities_": model.authority, "residual_": progress.change}
 
     def rank(self, n: int | None = None) -> np.ndarray:
-        """Ids of the nodes by decreasing authority score; the first n, if given."""
+        """Ids of the nodes by decreasing authority score; the first n unless it is None."""
         check_is_fitted(self)
         return self.nodes_[np.argsort(-self.authorities_, kind="stable")[:n]]

@@ -25,7 +25,7 @@ from ..core.values import Value
 
 # Links of which the pairs are held at once while they are sorted; those of more are read in several passes.
 SORTED_AT_ONCE = 1 << 26
-SMALLEST = 1e-300  # of what is divided by
+SMALLEST = 1e-300  # total weights of outgoing links up to this cannot be divided by
 # Links of a bucket, while they are sorted.
 BUCKET = 1 << 16
 # Links that a thread takes at a time.
@@ -76,8 +76,8 @@ class Ids(Value):
 
     @classmethod
     def of(cls, edges: Edges) -> Ids:
-        given = [edges.source, edges.target] if edges.ids is None else [edges.ids]
-        return cls(_distinct(np.concatenate(given)))
+        ids = [edges.source, edges.target] if edges.ids is None else [edges.ids]
+        return cls(_distinct(np.concatenate(ids)))
 
     def __add__(self, other: Ids) -> Ids:
         return Ids(_distinct(np.concatenate([self.values, other.values])))
@@ -136,9 +136,9 @@ def pairs(numbering: Numbering, weighted: bool, first: int, end: int, edges: Edg
     source, target = numbering.numbers(edges)
     weight = np.array(edges.weight, np.float64) if weighted else None
     if end - first < numbering.count:
-        here = np.flatnonzero((target >= first) & (target < end))
-        source, target = source[here], target[here]
-        weight = None if weight is None else weight[here]
+        inside = np.flatnonzero((target >= first) & (target < end))
+        source, target = source[inside], target[inside]
+        weight = None if weight is None else weight[inside]
     return Pairs(((source, target, weight),))
 
 
@@ -229,7 +229,7 @@ def sort_links(given: Pairs, first: int, end: int) -> Links:
 
 
 def _in_runs(parts: tuple[Any, ...], most: int) -> list[tuple[Any, ...]]:
-    """Parts one after the other, in runs of about as many links."""
+    """Group consecutive parts into runs with about as many links each."""
     if not parts:
         return []
     ends = np.cumsum([len(part[0]) for part in parts])
@@ -239,7 +239,7 @@ def _in_runs(parts: tuple[Any, ...], most: int) -> list[tuple[Any, ...]]:
 
 
 def _each(f: Callable[[Any], None], n: int) -> None:
-    """f of 0 to n - 1, by threads."""
+    """Call f for 0 to n - 1, in threads."""
     for _ in in_order(f, tuple(range(n))):
         pass
 
@@ -257,7 +257,7 @@ class Graph(Value):
 
 
 def number_nodes(data: Partitions, nodes: np.ndarray | None) -> tuple[Numbering, Extent]:
-    """The numbering of nodes. Dense integer ids are indices already, some of which may not occur."""
+    """The numbering of nodes. Dense integer ids are used as indices, some of which may not occur."""
     extent = data.fold(Extent.of)
     if nodes is not None:
         return Numbering(len(nodes)), extent
@@ -346,7 +346,7 @@ def _joined(parts: list[Links]) -> Links:
 
 
 def turned(links: Links, n: int) -> Links:
-    """All links of a graph of n nodes, reversed."""
+    """The reversed links of a graph of n nodes."""
     target = np.repeat(np.arange(len(links), dtype=links.source.dtype), np.diff(links.offset))
     return sort_links(Pairs(((target, links.source, links.weight),)), 0, n)
 

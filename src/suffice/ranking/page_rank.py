@@ -31,7 +31,7 @@ from .sharded import best_in_shards, is_too_large, rank_in_shards
 
 # Number of nodes up to which the equations are solved directly: the factors of more may fill the memory.
 DIRECT = 2000
-ROUNDING = 1e-15  # of the sum of all scores
+ROUNDING = 1e-15  # rounding error of the scores, relative to their sum
 
 
 @dataclass(frozen=True, eq=False)
@@ -89,7 +89,7 @@ def error_within(change: float, factor: float) -> float:
     return change if change <= ROUNDING or np.isnan(change) else FARTHEST
 
 
-class OfLinks(Iterative):
+class LinkEstimator(Iterative):
     """Base class of estimators that are fitted to links."""
 
     takes: ClassVar[str] = "edges"
@@ -128,7 +128,7 @@ class OfLinks(Iterative):
         return graph
 
 
-class Walks(OfLinks):
+class Walks(LinkEstimator):
     """Base class of random surfer scores: the iterations."""
 
     model_: Surfer
@@ -235,7 +235,7 @@ class Walks(OfLinks):
         }
 
     def rank(self, n: int | None = None) -> np.ndarray:
-        """Ids of the nodes by decreasing score; the first n, if given."""
+        """Ids of the nodes by decreasing score; the first n unless it is None."""
         check_is_fitted(self)
         if not isinstance(self.scores_, np.ndarray):
             return best_in_shards(self.scores_, self._known, self.nodes_, n)

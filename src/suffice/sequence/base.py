@@ -37,13 +37,13 @@ class SequenceEstimator(Iterative):
         return open_sequences(self, steps, y, groups, sample_weight, reset=reset, block_rows=self._block_rows)
 
     def _of_steps(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> Any:
-        """A result for each step, in the shape of the input. `f` of a block of sequences returns one per
-        row."""
+        """A result for each step, in the shape of the input. `f` takes a block of sequences, and returns
+        one result per row."""
         block, shaped = read_sequences(self, X, groups)
         return shaped(map_block(f, block))
 
     def _of_sequences(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> np.ndarray:
-        """A result for each sequence. `f` of a block returns one per sequence."""
+        """A result for each sequence. `f` takes a block of sequences, and returns one result per sequence."""
         return map_block(f, read_sequences(self, X, groups)[0])
 
 

@@ -59,7 +59,8 @@ class Chains(Value):
 
     @cached_property
     def _scales(self) -> tuple[np.ndarray, np.ndarray]:
-        """The scale of each step, and which sequences are impossible; smoothing finds them too."""
+        """The scale of each step, and which sequences are impossible. Smoothing computes them as a
+        by-product."""
         return self._forward[1:]
 
     @property
@@ -108,7 +109,7 @@ class Chains(Value):
         return out
 
     def filtered(self) -> np.ndarray:
-        """Filtered marginals: probabilities of the state given the steps so far, (N, K); zero from an
+        """Filtered marginals: probabilities of the state given the steps up to it, (N, K); zero from an
         impossible step on."""
         alpha, _, lost = self._forward
         alpha = alpha.copy()
@@ -118,9 +119,9 @@ class Chains(Value):
         return alpha
 
     def smoothed(self, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Marginals of states given all steps, (N, K), and of transitions: summed over all steps (K, K), or
-        into each step (N, K, K); times the weight of the sequence. Those of an impossible sequence are
-        zero."""
+        """Smoothed marginals given all steps, times the weight of the sequence: of the states, (N, K),
+        and of the transitions, summed over all steps (K, K), or into each step (N, K, K). The marginals
+        of an impossible sequence are zero."""
         from ..loops.chains import smooth
 
         weight = np.ones(len(self)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
@@ -148,7 +149,8 @@ class Chains(Value):
         add_log_pairs(before, U, after, moves, total, w, into)
 
     def by_step(self) -> Chains:
-        """The same chains, with transitions for each step: so are their marginals then."""
+        """The same chains with transitions for each step, so that the marginals of transitions are by
+        step, too."""
         N, K = self.state.shape
         return self.replace(move=np.ascontiguousarray(np.broadcast_to(self.move, (N, K, K))))
 

@@ -150,12 +150,12 @@ def chunk_scores(
             f"y_true has sequences of lengths {_short(np.diff(offset))} and y_pred of "
             f"{_short(np.diff(other))}: pass one label per step in both."
         )
-    true, found = (_found(labels, offset, scheme, strict) for labels in (here, there))
-    right = Counter(chunk.type for chunk in set(true) & set(found))
-    of_true, of_found = Counter(c.type for c in true), Counter(c.type for c in found)
+    true, predicted = (_found(labels, offset, scheme, strict) for labels in (here, there))
+    right = Counter(chunk.type for chunk in set(true) & set(predicted))
+    of_true, of_found = Counter(c.type for c in true), Counter(c.type for c in predicted)
     types = sorted(of_true | of_found)
     by_type = {name: ChunkScore(right[name], of_found[name], of_true[name]) for name in types}
-    return ChunkScores(right.total(), len(found), len(true), by_type)
+    return ChunkScores(right.total(), len(predicted), len(true), by_type)
 
 
 def _flat(labels: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -185,7 +185,7 @@ def _flat(labels: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _depth(labels: Any) -> int:
-    """How deep lists are nested: 0 for a label."""
+    """The depth of nested lists: 0 for a label."""
     if isinstance(labels, str) or not hasattr(labels, "__len__"):
         return 0
     return 1 + max((_depth(part) for part in labels), default=0)
@@ -225,7 +225,7 @@ def _found(labels: np.ndarray, offset: np.ndarray, scheme: str, strict: bool) ->
 def _as_written(
     letter: np.ndarray, before: np.ndarray, same: np.ndarray, start: np.ndarray, stop: np.ndarray, scheme: str
 ) -> np.ndarray:
-    """Whether the letters of chunks follow the scheme."""
+    """Whether the letters of each chunk follow the scheme."""
     begins = letter[start] == "B"
     if scheme == "iob1":
         return begins == (same[start] & (before[start] != "O"))

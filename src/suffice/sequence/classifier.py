@@ -302,12 +302,12 @@ def _labels_differ(block: Sequences) -> np.ndarray:
 
 
 def _of_one_alphabet(members: tuple[HiddenMarkov, ...]) -> tuple[HiddenMarkov, ...]:
-    """Models with the categories of all classes, so that a category not seen in a class has low probability
-    there."""
-    found = [_categoricals(m.emission) for m in members]
+    """Extend all models to the categories of all classes, so that a category not seen in a class has a
+    low probability in it."""
+    categoricals = [_categoricals(m.emission) for m in members]
     values = [
         tuple(np.unique(np.concatenate(columns)) for columns in zip(*(f.values for f in same), strict=True))
-        for same in zip(*found, strict=True)
+        for same in zip(*categoricals, strict=True)
     ]
     return tuple(m.replace(emission=_with_categories(m.emission, iter(values))) for m in members)
 

@@ -45,9 +45,9 @@ from .base import StepClassifier
 from .chain import Chains
 
 SOLVERS = ("lbfgs", "gradient", "sgd", "iis-s", "iis-t")
-RUN_BYTES = 1 << 21  # scores of the steps that are summarized at a time
-WORTH = 64  # operations on a block for each number that is summed over it,
-LEAST = 1 << 22  # and in all
+RUN_BYTES = 1 << 21  # memory of the scores of the steps that are summarized at a time
+WORTH = 64  # least operations on a block per number of its summary: fewer are fast beside adding the summary
+LEAST = 1 << 22  # least operations on a block
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,7 +115,7 @@ class LinearChain(LossModel):
     def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Objective:
         """Minus the log-likelihood, and its gradient: expected minus observed counts. A step is an example.
 
-        All runs of the block are added to one array, in their order. What is added may be computed ahead:
+        All runs of the block are added to one array, in their order. The terms may be computed ahead:
         `each` is `map`, or its equivalent in threads.
         """
         out = np.zeros(len(self.theta))
@@ -614,8 +614,8 @@ class ConditionalRandomField(StepClassifier):
 
         def in_runs(block: Any) -> np.ndarray:
             K, model = len(self.classes_), self.model_
-            found = (model.chains(run).by_step().smoothed()[1] for run in model.runs(block, by_step=True))
-            return np.concatenate([np.zeros((0, K, K)), *found])
+            marginals = (model.chains(run).by_step().smoothed()[1] for run in model.runs(block, by_step=True))
+            return np.concatenate([np.zeros((0, K, K)), *marginals])
 
         return self._of_steps(in_runs, X, groups)
 
@@ -690,18 +690,18 @@ class ConditionalRandomField(StepClassifier):
             return allowed, np.ones(K, bool)
         moves, start = np.zeros((K, K), bool), np.zeros(K, bool)
         for before, after in allowed:
-            here = self._code(after)
+            code = self._code(after)
             if before is None:
-                start[here] = True
+                start[code] = True
             else:
-                moves[self._code(before), here] = True
+                moves[self._code(before), code] = True
         return moves, start if start.any() else np.ones(K, bool)
 
     def _code(self, label: Any) -> int:
-        found = np.flatnonzero(self.classes_ == label)
-        if not len(found):
+        place = np.flatnonzero(self.classes_ == label)
+        if not len(place):
             raise ValueError(f"The label {label!r} is none of the classes {self.classes_.tolist()}.")
-        return int(found[0])
+        return int(place[0])
 
     def _open_to(self, fixed: Any, shape: Any) -> np.ndarray:
         """Mask of the allowed labels of each step, (N, K)."""
@@ -746,8 +746,8 @@ class ConditionalRandomField(StepClassifier):
             x, move = block.X[[n]], chains._moves[n if chains.move.ndim == 3 else 0]
             onwards = chains._moves[n + 1 if chains.move.ndim == 3 and after is not None else 0]
             answer[n] = self._explained(x, label, other, before, after, move, onwards, top)
-        found = shaped(answer)
-        return [list(part) for part in found] if isinstance(found, list) else list(found)
+        answers = shaped(answer)
+        return [list(part) for part in answers] if isinstance(answers, list) else list(answers)
 
     def _explained(
         self,

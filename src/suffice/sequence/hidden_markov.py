@@ -52,7 +52,7 @@ DISCRETE: dict[str, Any] = {
     "poisson": Poisson,
     "bernoulli": Bernoulli,
 }
-SOFT = 0.1  # share of a first division that goes to all states: what starts at zero stays there
+SOFT = 0.1  # fraction of the initial responsibilities that goes to all states: zeros would stay zero
 UNKNOWN = -1
 
 
@@ -89,7 +89,8 @@ class HiddenMarkov(Model):
     tied: Annotated[np.ndarray | None, "int (K, K)"] = None  # of numbers: transitions of one number are equal
 
     def chains(self, X: Any, offset: np.ndarray | None = None, states: np.ndarray | None = None) -> Chains:
-        """Log potentials of sequences, or of one without offsets. A step of known state has no other."""
+        """Log potentials of sequences, or of one sequence without offsets. A known state forbids the
+        other states of its step."""
         log_density = self.emission.log_density(X)
         if states is not None:
             known = (states != UNKNOWN)[:, None] & (states[:, None] != np.arange(len(self.start)))
@@ -190,8 +191,8 @@ def _tied(moves: np.ndarray, ties: np.ndarray) -> np.ndarray:
     for kind in set(kinds):
         rows = np.array([other == kind for other in kinds])
         for number in set(kind):
-            here = (ties == number) & rows[:, None]
-            out[here] = moves[here].mean()
+            tied = (ties == number) & rows[:, None]
+            out[tied] = moves[tied].mean()
     return out
 
 
@@ -790,7 +791,7 @@ default='gaussian'
         return (X[0], names[0]) if n_sequences is None else (X, names)
 
     def stream(self) -> StateFilter:
-        """An online filter, which takes one step at a time."""
+        """An online filter, which processes one step at a time."""
         check_is_fitted(self)
         return StateFilter(self.model_, self.n_features_in_)
 
@@ -820,7 +821,7 @@ class StateFilter:
         self.log_likelihood = 0.0
 
     def update(self, x: Any) -> np.ndarray:
-        """Update with a step, and return p(state given the steps so far)."""
+        """Update with a step, and return p(state given all steps up to it)."""
         x = np.asarray(x)
         x = x.astype(object if x.dtype.kind in "OU" else np.float64, copy=False).reshape(1, -1)
         if self.n_features is not None and x.shape[1] != self.n_features:
@@ -843,7 +844,7 @@ class StateFilter:
         return share
 
     def predict_next(self) -> np.ndarray:
-        """p(state of the next step given the steps so far)."""
+        """p(state of the next step given all previous steps)."""
         return self.ahead.copy()
 
 
@@ -858,14 +859,14 @@ def _has_categories(emission: Any) -> bool:
 
 
 def _labels_and_categories(columns: tuple[int, ...], block: Sequences) -> Distinct:
-    """The labels that are known; and by categorical column the categories, if they may be strings."""
+    """The known labels, and the categories of each categorical column if they may be strings."""
     labels = np.empty(0) if block.y is None else distinct(block.y[~_unknown(block.y)])
     strings = block.X.dtype.kind in "OU"
     return Distinct((labels, *(distinct(block.X[:, d]) if strings else np.empty(0) for d in columns)))
 
 
 def _as_codes(columns: tuple[int, ...], categories: tuple[np.ndarray, ...], block: Sequences) -> Sequences:
-    """Categories as their indices, and all other columns as numbers. What is missing is NaN."""
+    """Categories as their indices, and all other columns as numbers. Missing values are NaN."""
     X = np.array(block.X, dtype=object)
     for d, values in zip(columns, categories, strict=True):
         code, known = category_codes(values, X[:, d])

@@ -46,7 +46,7 @@ from .base import StepClassifier
 from .chain import Chains, by_sequence
 
 SOLVERS = ("cutting-plane", "bcfw", "smo")
-TRIES = 10  # pairs of paths of a sequence in one visit of SMO
+TRIES = 10  # number of pairs of paths of a sequence that one visit of SMO tries
 
 
 @dataclass(frozen=True, eq=False)
@@ -138,7 +138,7 @@ def _count_moves(path: np.ndarray, into: np.ndarray, weight: np.ndarray, K: int)
 
 @dataclass(frozen=True, eq=False)
 class Dual(Progress):
-    """A model and its dual marginals, by sequence, of states and transitions. The trace is minus the dual
+    """A model, and its dual marginals of states and transitions by sequence. The trace is minus the dual
     objective, and decreases."""
 
     share: Annotated[Any, "(N, K) or None"] = None
@@ -150,7 +150,7 @@ class Dual(Progress):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class Bounded(Progress):
-    """A fit with its objective, and the most by which that is above the minimum."""
+    """A fit with its objective, and an upper bound on the distance of the objective from the minimum."""
 
     duality_gap_: float
     objective_: float

@@ -1,4 +1,4 @@
-"""Bins of features: each distinct value has its own while there are few, and each category."""
+"""Bins of features: one for each category, and one for each distinct value if there are few values."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from ..loops.buckets import find_buckets
 from .quantile_sketch import CAPACITY, QuantileSketch, quantile_sketch
 from .sums import Distinct, category_codes, distinct
 
-BITS = 62  # of the largest sum of integers
-MOST_EXPONENT = 1000  # of a grid of tiny numbers, so that it is a float
+BITS = 62  # bits of the largest sum of integers
+MOST_EXPONENT = 1000  # largest exponent of a grid of tiny numbers, so that it is a float
 
 
 @dataclass(frozen=True, eq=False)
@@ -33,8 +33,8 @@ class FeatureValues(Statistics):
         """The values in a block, sketched as finely as `max_bins` bins of about one weight need."""
         capacity = max(max_bins, CAPACITY)
         sketch = quantile_sketch(_numbers(rows.X, ~categorical), rows.weight, capacity=capacity)
-        found = (distinct(_column(rows.X, d)) for d in np.flatnonzero(categorical).tolist())
-        return cls(sketch, Distinct(tuple(found)))
+        categories = (distinct(_column(rows.X, d)) for d in np.flatnonzero(categorical).tolist())
+        return cls(sketch, Distinct(tuple(categories)))
 
 
 def _numbers(X: Any, columns: np.ndarray) -> Any:
@@ -115,7 +115,7 @@ class FeatureBins(Value):
         return cls(categorical, tuple(low), tuple(high), tuple(categories))
 
     def of_categories(self) -> FeatureBins:
-        """The bins of categories alone: a tree that is grown does not need the ranges of numbers."""
+        """The bins of categories only: a grown tree does not need the ranges of numbers."""
         none = tuple(a[:0] for a in self.low)
         return self.replace(low=none, high=none)
 
@@ -150,7 +150,7 @@ class FeatureBins(Value):
         return out
 
     def with_codes(self, X: Any) -> np.ndarray:
-        """Rows as float64 with codes in place of categories, and NaN for those that are unknown."""
+        """Rows as float64, with codes in place of categories. Unknown categories are NaN."""
         if sp.issparse(X):
             X = X.toarray()
         if not self.categorical.any():
@@ -166,8 +166,8 @@ class FeatureBins(Value):
     def thresholds(
         self, feature: np.ndarray, below: np.ndarray, above: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray]:
-        """The midpoint between two bins of a numeric feature, the largest number if the upper one is that of
-        missing values; and the last bin that is not above it."""
+        """The threshold between two bins of a numeric feature, and the last bin that is not above it. The
+        threshold is the midpoint, or the largest number if the upper bin is that of missing values."""
         start = np.cumsum([0, *map(len, self.low)])[feature]
         low, high, n = np.concatenate(self.low), np.concatenate(self.high), self.n_bins[feature]
         out, last = np.full(len(feature), np.finfo(np.float64).max), n - 1
@@ -187,8 +187,8 @@ class FeatureBins(Value):
 def grid(largest: float, bits: int = BITS) -> float:
     """The largest power of two times which `largest` stays below 2^bits.
 
-    A sum may differ in its last digits by the order of its terms. So this is of a slightly larger number:
-    few sums are so near to a power of two.
+    A sum may differ in its last digits by the order of its terms. So the power is computed for a slightly
+    larger number: few sums are so near to a power of two.
     """
     if not largest:
         return 1.0

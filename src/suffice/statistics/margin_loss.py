@@ -12,7 +12,7 @@ from ..losses import LogLoss
 
 
 def _logistic(m: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The log loss of the second class: its score is the margin."""
+    """The log loss of the second class, whose score is the margin."""
     value, slope, _ = LogLoss(np.ones(2)).evaluated(np.ones(m.size, np.int64), m.reshape(-1, 1))
     return value.reshape(m.shape), slope.reshape(m.shape)
 

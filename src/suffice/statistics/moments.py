@@ -19,9 +19,9 @@ from ..core.statistics import Statistics, tree_sum
 class Moments(Statistics):
     """Weight, mean and scatter about that mean, of one set of rows or of K at once.
 
-    The shapes say which scatter it is: of all pairs of features, of K sets pooled into one, or of each
-    feature alone. In the last case each feature has its own weight, so that a missing entry counts
-    in no sum.
+    The shapes determine the kind of scatter: of all pairs of features, of K sets pooled into one, or of
+    each feature alone. In the last case each feature has its own weight, so that missing entries are
+    ignored.
     """
 
     # Full: (K,), (K, D), (K, D, D). Pooled: (K,), (K, D), (D, D). Diagonal: all (K, D). K may be absent.
@@ -90,7 +90,7 @@ class Moments(Statistics):
 def moments(X: Any, weight: np.ndarray, kind: str = "full", *, overwrite: bool = False) -> Moments:
     """Weight, mean and scatter of the rows of X, dense or CSR: "full" or "diagonal".
 
-    `overwrite` says that X, if dense, is needed no more.
+    With `overwrite`, a dense X may be overwritten.
     """
     if sp.issparse(X) and kind == "diagonal":
         return _sparse_diagonal(X, weight)
@@ -146,7 +146,7 @@ def _sparse_scatter(X: Any, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
 
 
 def _columns(X: Any, which: np.ndarray) -> Any:
-    """These columns of CSR rows: what `X[:, which]` is, in a fraction of the time."""
+    """These columns of CSR rows. Equals `X[:, which]`, in a fraction of the time."""
     if which.all():
         return X
     taken = which[X.indices]
@@ -163,8 +163,8 @@ FEW_FEATURES = 32
 def grouped_moments(X: np.ndarray, R: np.ndarray, kind: str, *, overwrite: bool = False) -> Moments:
     """Moments of K groups with responsibilities R (N, K) for the rows of X: "full", "pooled" or "diagonal".
 
-    If X has NaN, only "diagonal" is defined, from the observed entries. `overwrite` says that X is needed no
-    more.
+    If X has NaN, only "diagonal" is defined, from the observed entries. With `overwrite`, X may be
+    overwritten.
     """
     from ..loops.distances import scatters_about, squares_about
 

@@ -19,10 +19,10 @@ from ..core.statistics import Statistics
 from ..core.values import Value
 from .sums import class_codes
 
-PIECE = 8192  # rows that are centred together
+PIECE = 8192  # number of rows that are centred together
 QUERIES, ROWS = 128, 512  # of a tile of inner products, half a megabyte
-DENSE = 1 << 20  # numbers of sparse rows that are made dense together
-PAIRS = 1 << 14  # sparse queries and rows whose differences are computed together
+DENSE = 1 << 20  # number of entries of sparse rows that are made dense together
+PAIRS = 1 << 14  # number of pairs of sparse queries and rows whose differences are computed together
 # For more features and at least so many queries, inner products take 0.6 to 1.0 of the time of differences;
 # for fewer, 1.1 to 10 times of it.
 FEW_FEATURES, MANY_QUERIES = 32, 128
@@ -125,7 +125,8 @@ class Pairwise(Predictor):
         return found
 
     def between(self, queries: Any, X: Any, piece: slice = slice(None)) -> np.ndarray:
-        """Distances of queries from a piece of the rows, (Q, N). Infinite where there is none."""
+        """Distances of queries from a piece of the rows, (Q, N). NaN, and missing entries of a sparse
+        graph, are infinite."""
         if self.metric == "precomputed":
             return _filled(queries[:, piece]) if sp.issparse(queries) else queries[:, piece].copy()
         from sklearn.metrics import DistanceMetric, pairwise_distances
@@ -143,7 +144,7 @@ class Pairwise(Predictor):
 
 
 def _filled(graph: Any) -> np.ndarray:
-    """The entries of a sparse graph of distances. Pairs without one are infinitely far."""
+    """The distances of a sparse graph as a dense matrix. Pairs without an entry are infinitely far."""
     graph = sp.coo_array(graph)
     out = np.full(graph.shape, np.inf)
     out[graph.row, graph.col] = graph.data
@@ -152,7 +153,7 @@ def _filled(graph: Any) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class Queries(Value):
-    """Rows whose k nearest rows are searched, where those are."""
+    """Queries whose k nearest rows are searched, by one fold over the rows."""
 
     X: Annotated[Any, "(Q, D)"]  # dense or CSR
     k: int
@@ -174,7 +175,7 @@ class Queries(Value):
 
 
 def targets_of(block: Any, classes: tuple[np.ndarray, ...]) -> np.ndarray:
-    """Targets of a block as numbers, (N, T); without a column if there are none."""
+    """Targets of a block as numbers, (N, T). Without targets, T is zero."""
     if block.y is None:
         return np.empty((len(block), 0))
     y = block.y[:, None] if block.y.ndim == 1 else block.y
@@ -196,7 +197,7 @@ def nobody(n_queries: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 def _numbers(X: Any) -> np.ndarray:
-    """Rows as compiled loops take them."""
+    """Rows in the types that the compiled loops accept."""
     return np.ascontiguousarray(dense(X), np.float64)
 
 
@@ -207,24 +208,25 @@ def search(X: Any, weight: np.ndarray, queries: Any, k: int, p: float) -> tuple[
     """
     from ..loops.neighbors import nearest_of_all
 
-    found, weight = nobody(queries.shape[0], k), np.ascontiguousarray(weight, np.float64)
+    nearest, weight = nobody(queries.shape[0], k), np.ascontiguousarray(weight, np.float64)
     if sp.issparse(X) or sp.issparse(queries):
-        _search_sparse(X, weight, queries, float(p), *found)
-        return found
+        _search_sparse(X, weight, queries, float(p), *nearest)
+        return nearest
     queries = _numbers(queries)
     by_products = p == 2.0 and X.shape[1] > FEW_FEATURES and len(queries) >= MANY_QUERIES
     for start in range(0, len(X), PIECE):
         piece = slice(start, start + PIECE)
         rows = _numbers(X[piece])
         if by_products:
-            _by_products(rows, start, weight[piece], queries, *found)
+            _by_products(rows, start, weight[piece], queries, *nearest)
         else:
-            nearest_of_all(rows, start, weight[piece], queries, float(p), *found)
-    return found
+            nearest_of_all(rows, start, weight[piece], queries, float(p), *nearest)
+    return nearest
 
 
 def _search_sparse(X: Any, weight: np.ndarray, queries: Any, p: float, *found: np.ndarray) -> None:
-    """Rows or queries are CSR. Pieces of few features are made dense, and of many compared as they are."""
+    """The search if rows or queries are CSR. Pieces with few features are made dense; those with many are
+    compared as CSR."""
     from ..loops.neighbors import nearest_of_all
 
     (N, D), Q = X.shape, queries.shape[0]

@@ -1,5 +1,5 @@
-"""A quantile sketch: the weight of each distinct value of a column, rounded to fewer bits while there are
-too many.
+"""A quantile sketch: the weight of each distinct value of a column. If there are too many, values are
+rounded to fewer bits.
 
 Up to `capacity` distinct values are counted exactly. Beyond, a bucket holds the values whose leading bits are
 equal: the sign, the exponent and the first bits of the mantissa, as many as leave at most `capacity` buckets.
@@ -84,8 +84,8 @@ class QuantileSketch(Statistics):
         return np.stack(columns, axis=1) if columns else np.empty((len(probabilities), 0))
 
     def column_quantiles(self, column: int, probabilities: Any, method: str = "linear") -> np.ndarray:
-        """Quantiles of a column by a method of `numpy.quantile`, as if each value was repeated as its weight
-        says; NaN if nothing was observed."""
+        """Quantiles of a column by a method of `numpy.quantile`, as if each value was repeated by its
+        weight; NaN if nothing was observed."""
         q = np.asarray(probabilities, dtype=np.float64)
         low, high, count = self.low[column], self.high[column], self.count[column]
         if not len(low):
@@ -94,7 +94,8 @@ class QuantileSketch(Statistics):
         n = end[-1]
 
         def value(rank: np.ndarray, side: Any) -> np.ndarray:
-            """The value at this rank from 0, or to which ("left") so much weight leads."""
+            """The value at this rank from 0; with "left", the first value whose cumulative weight reaches
+            it."""
             k = np.minimum(np.searchsorted(end, rank, side), len(end) - 1)
             within = rank - (end[k] - count[k]) - (side == "left")
             t = np.clip(within / np.maximum(count[k] - 1.0, 1.0), 0.0, 1.0)
@@ -106,23 +107,23 @@ class QuantileSketch(Statistics):
             below = np.floor(index)
             a, b, t = value(below, "right"), value(below + 1.0, "right"), index - below
             # From the nearer side, as NumPy does, so that equal values stay equal.
-            found = np.where(t < 0.5, a + (b - a) * t, b - (b - a) * (1.0 - t))
+            quantile = np.where(t < 0.5, a + (b - a) * t, b - (b - a) * (1.0 - t))
         elif method == "closest_observation":
             index = n * q - 1.5
             even = (index == np.floor(index)) & (np.floor(index) % 2 == 1)
-            found = value(np.maximum(np.floor(index) + ~even, 0.0), "right")
+            quantile = value(np.maximum(np.floor(index) + ~even, 0.0), "right")
         else:
-            found = value(n * q, "left")
+            quantile = value(n * q, "left")
             if method == "averaged_inverted_cdf":
-                found = 0.5 * (found + value(n * q, "right"))
-        return np.maximum.accumulate(found) if (np.diff(q) >= 0).all() else found
+                quantile = 0.5 * (quantile + value(n * q, "right"))
+        return np.maximum.accumulate(quantile) if (np.diff(q) >= 0).all() else quantile
 
 
 def quantile_sketch(
     X: Any, weight: np.ndarray, zeros: bool = True, capacity: int = CAPACITY
 ) -> QuantileSketch:
-    """Sketch of the columns of X, dense or CSR, without NaN. `zeros` says whether the entries count that a
-    CSR matrix does not store."""
+    """Sketch of the columns of X, dense or CSR, without NaN. `zeros` says whether entries that a CSR
+    matrix does not store count as zeros."""
     ones = bool((weight == 1.0).all())
     if sp.issparse(X):
         columns = sparse_columns(X, weight, zeros)

@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.statistics import Statistics
 
-KEPT = 1024  # a quantile of so many values is right to about 1.5 percent of the rows
+KEPT = 1024  # number of values in the sample: a quantile of as many is right to about 1.5 percent of the rows
 
 
 @dataclass(frozen=True, eq=False)

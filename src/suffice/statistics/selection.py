@@ -10,7 +10,7 @@ import numpy as np
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 
-FEW_ROWS = 1 << 16  # whose digits are of 8 bits: more passes, of smaller counts
+FEW_ROWS = 1 << 16  # rows up to which digits have 8 bits: more passes, but smaller counts
 TOP = np.uint64(1 << 63)
 
 
@@ -51,7 +51,7 @@ class DigitCounts(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class NextLarger(Statistics):
-    """The smallest number of each group that is above a bound; infinite if there is none."""
+    """The smallest number of each group that exceeds a bound; infinite if none does."""
 
     number: Annotated[np.ndarray, "(G,)"]
 
@@ -67,9 +67,9 @@ class NextLarger(Statistics):
 
 
 def group_quantiles(numbers: Partitions, n_groups: int, level: float, n_rows: int) -> np.ndarray:
-    """A quantile of each group, (G,): the smallest number up to which there is `level` of the weight; its
-    mean with the next larger one if that is exact, so that the median of 1 and 2 is 1.5. Zero of an empty
-    group.
+    """A quantile of each group, (G,): the smallest number whose cumulative weight reaches the fraction
+    `level`. If it is reached exactly, the mean with the next larger number, so that the median of 1 and 2
+    is 1.5. Zero for an empty group.
 
     The rows of the blocks have a number, its group as their target, and an integer weight. The order of the
     rows and their blocks do not matter, and a weight of two is a repetition.

@@ -151,12 +151,14 @@ def count_categories_by_label(
     k, weight = np.ascontiguousarray(k, np.int64), np.ascontiguousarray(weight)
     add_categories_by_label(X, weight, k, start, out)
     seen = np.asarray(out.any(axis=0))
-    found = []
+    results = []
     for first, end, known in zip(start[:-1], start[1:], values, strict=True):
-        here = np.flatnonzero(seen[first:end])
-        found.append((known, here.astype(np.float64), out[:, first + here]))
-    zero = CategoryCounts(tuple(v for v, _, _ in found), tuple(np.zeros((K, len(v))) for v, _, _ in found))
-    return zero + CategoryCounts(tuple(v for _, v, _ in found), tuple(c for _, _, c in found))
+        present = np.flatnonzero(seen[first:end])
+        results.append((known, present.astype(np.float64), out[:, first + present]))
+    zero = CategoryCounts(
+        tuple(v for v, _, _ in results), tuple(np.zeros((K, len(v))) for v, _, _ in results)
+    )
+    return zero + CategoryCounts(tuple(v for _, v, _ in results), tuple(c for _, _, c in results))
 
 
 @dataclass(frozen=True, eq=False)
@@ -208,7 +210,7 @@ def classes_of(data: Any) -> np.ndarray:
 
 
 def at_least_two(classes: np.ndarray) -> np.ndarray:
-    """The classes. Raises if there are fewer than two, or too many."""
+    """Return the classes. Raises if there are fewer than two, or too many."""
     afford_classes(len(classes))
     if len(classes) < 2:
         raise ValueError(
@@ -219,10 +221,10 @@ def at_least_two(classes: np.ndarray) -> np.ndarray:
 
 
 def afford_classes(n_classes: int, numbers_each: int | None = None) -> None:
-    """Raise a MemoryError for more classes than there is memory for: most often, y is a column of ids.
+    """Raise a MemoryError if there are too many classes for the memory: most often, y is a column of ids.
 
-    A classifier has some numbers for each class. By default, as many as there are classes: each class has a
-    row, and a score of each row.
+    `numbers_each` is how many numbers a classifier has for each class. By default, it is the number of
+    classes: each class has a row, and a score of each row.
     """
     if numbers_each is None:
         what = "their scores for one row of each"
@@ -259,7 +261,7 @@ def weights_of_classes(class_weight: Any, classes: np.ndarray, totals: np.ndarra
 
 
 def class_counts(block: Any) -> CategoryCounts:
-    """The classes of a block, and the weight of each; if there are several targets, of each of them."""
+    """The classes of a block and their weights, for each target."""
     block = block if block.weight.all() else block[np.flatnonzero(block.weight)]
     columns = [block.y] if block.y.ndim == 1 else block.y.T
     values, count = zip(*(count_categories(y[:0], y, block.weight[:, None]) for y in columns), strict=True)

@@ -1,4 +1,4 @@
-"""What support vector machines have in common: the kernel, the rows in memory, and the machines."""
+"""Base of the support vector machines: the kernel, the rows in memory, and the fit through the dual."""
 
 from __future__ import annotations
 
@@ -73,7 +73,8 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, eq=False, kw_only=True)
 class SupportFit(Progress):
-    """A fit through its duals, in the arrays of scikit-learn; those that a machine does not have are None."""
+    """A fit through its duals, as the fitted attributes of scikit-learn; None for those that a machine
+    does not have."""
 
     shape_fit_: tuple[int, ...]
     support_: Annotated[np.ndarray, "int (S,)"]
@@ -94,7 +95,7 @@ class SupportFit(Progress):
 
 
 def as_matrix(X: Any) -> Any:
-    """Sparse rows as scikit-learn's attributes have them; others as they are."""
+    """Sparse rows as the matrix type of scikit-learn's attributes; dense rows unchanged."""
     return sp.csr_matrix(X) if sp.issparse(X) else X
 
 
@@ -218,8 +219,8 @@ class SupportVectorMachine(TakesKernel):
         )
 
     def _dual_coef(self, coef: np.ndarray, n_support: np.ndarray) -> tuple[float, np.ndarray]:
-        """The sign of scikit-learn's functions, and the coefficients of the support vectors as it orders
-        them."""
+        """The sign of the decision function relative to scikit-learn's, and the coefficients of the
+        support vectors in scikit-learn's order."""
         return 1.0, coef
 
     def _kernel_of(self, X: Any, weight: np.ndarray) -> Kernel:

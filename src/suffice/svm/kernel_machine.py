@@ -24,7 +24,7 @@ from ..fitting.landmarks import Features, LandmarkLoss
 from ..linear_model.kernel_logistic import KernelLoss
 from ..losses import Loss
 from ..statistics import class_totals, classes_of
-from .linear import Gapped, Hinged, HingeSearch, Machines
+from .linear import Gapped, Hinged, HingeModel, HingeSearch
 
 CLASSES = ("hinge", "logistic")  # losses of labels
 HINGES = ("epsilon_insensitive", "hinge")
@@ -295,7 +295,7 @@ class KernelMachine(KernelLoss):
         M = landmarks.root.shape[1] + self.fit_intercept
         afford(3.0 * M**2, f"the second derivatives by {M} parameters", INSTEAD)
         weights = None if classes is None else np.ones(len(classes))
-        model = Machines(np.zeros((P, M)), classes, weights, self.fit_intercept, float(self.epsilon), False)
+        model = HingeModel(np.zeros((P, M)), classes, weights, self.fit_intercept, float(self.epsilon), False)
         ridge = np.ones(M)
         ridge[M - self.fit_intercept :] = 0.0
         over: Any = features or Features(data, landmarks)
@@ -309,7 +309,7 @@ class KernelMachine(KernelLoss):
             in_order=features is not None,
         )
         progress = watch.limited(self.max_iter).loop(search.step, start)
-        s = over.fold(Machines.summarize, progress.model)
+        s = over.fold(HingeModel.summarize, progress.model)
         return progress.finished(LandmarkLoss(landmarks, progress.model), s)
 
     classes_: Annotated[np.ndarray, "labels (K,) or None"]  # of losses for labels

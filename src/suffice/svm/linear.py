@@ -41,15 +41,15 @@ from ..linear_model.precision import SparseCoefficients, line
 from ..linear_model.residuals import newton_step
 from ..statistics import Objective, class_codes, class_totals, class_weights, classes_of
 
-INEXACT = 0.1  # of the gradient, what conjugate gradients may leave of it
-PRODUCTS = 100  # of a Newton step, at most
-SHRINK = 0.35  # of the width of the smoothing
-SMOOTHED = 1e-2  # of the objective, the duality gap that smoothing may leave to a quadratic program
-PATIENCE = 30  # iterations of smoothing, after which a program is tried
-NEAREST = 2000  # rows of a program, or as many for each coefficient as
-ROWS_EACH = 20
-ENTRIES = 1 << 25  # of the rows of a program with which a fit begins
-LEAST = 1e-13  # of the objective, a duality gap that is rounding error
+INEXACT = 0.1  # relative residual at which conjugate gradients stop within a Newton step
+PRODUCTS = 100  # maximum number of Hessian products of a Newton step
+SHRINK = 0.35  # factor of the width of the smoothing, from one smoothed loss to the next
+SMOOTHED = 1e-2  # duality gap, relative to the objective, at which the quadratic program is tried
+PATIENCE = 30  # iterations with smoothing after which the quadratic program is tried in any case
+NEAREST = 2000  # minimum number of rows of the quadratic program
+ROWS_EACH = 20  # rows of the quadratic program for each coefficient
+ENTRIES = 1 << 25  # number of entries up to which a fit begins with the quadratic program of all rows
+LEAST = 1e-13  # duality gap, relative to the objective, that is rounding error
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,7 +74,7 @@ class NearestTerms(Statistics):
 
 
 @dataclass(frozen=True, eq=False)
-class Machines(LinearScore):
+class HingeModel(LinearScore):
     """Scores f = coef x + intercept. The hinge terms are 1 - y f for a class (y is 1) against the rest (-1);
     or y - epsilon - f and f - epsilon - y for a target."""
 
@@ -289,7 +289,7 @@ class Hinged(Gapped):
         return max(self.objective - self.bound, 0.0)
 
     def finished(self, model: Any, s: HingeSums) -> Hinged:
-        """The fit with its model, the sums there, and the largest gap of all problems."""
+        """The fit with this model, its sums, and the largest duality gap of all problems."""
         gaps = self.gaps if len(self.gaps) == len(self.objectives) else (*self.gaps, self.gap)
         return self.replace(model=model, statistics=s, dual_gap_=float(max(gaps)))
 
@@ -299,7 +299,7 @@ class HingeSearch:
     """Constants of all iterations."""
 
     data: Partitions
-    model: Machines
+    model: HingeModel
     C: float
     ridge: np.ndarray  # (M,)
     tol: float
@@ -307,11 +307,11 @@ class HingeSearch:
     def penalty(self, w: np.ndarray) -> float:
         return 0.5 * float(self.ridge @ w**2)
 
-    def line(self, problem: int, w: np.ndarray, width: float, *, curvature: bool = False) -> Machines:
+    def line(self, problem: int, w: np.ndarray, width: float, *, curvature: bool = False) -> HingeModel:
         return self.model.replace(theta=w[None], problem=problem, width=width, curvature=curvature)
 
     def sums(self, problem: int, w: np.ndarray, width: float, *, curvature: bool = True) -> HingeSums:
-        return self.data.fold(Machines.summarize, self.line(problem, w, width, curvature=curvature))
+        return self.data.fold(HingeModel.summarize, self.line(problem, w, width, curvature=curvature))
 
     def smooth(self, w: np.ndarray, s: HingeSums) -> float:
         return self.C * s.loss + self.penalty(w)
@@ -402,7 +402,7 @@ class HingeSearch:
             return state.replace(**self.start(state.problem + 1))
         return state.replace(stopped_because="the duality gap" if state.failed else "tolerance")
 
-    def with_row(self, state: Hinged) -> Machines:
+    def with_row(self, state: Hinged) -> HingeModel:
         theta = state.model.theta.copy()
         theta[state.problem] = state.best
         return state.model.replace(theta=theta)
@@ -433,7 +433,7 @@ class HingeSearch:
     def programmed(self, state: Hinged) -> Hinged:
         """The optimum if all but the nearest rows stay on their side of the margin, and its bound."""
         k, w, before = state.problem, state.best, state.gap
-        near = self.data.fold(Machines.nearest_terms, self.line(k, w, 0.0), state.size)
+        near = self.data.fold(HingeModel.nearest_terms, self.line(k, w, 0.0), state.size)
         rows, weight = near.nearest.row, near.nearest.weight
         X, y, f = rows[:, :-2], rows[:, -2:-1], rows[:, -1:]
         if self.model.fit_intercept:
@@ -470,7 +470,7 @@ class SquaredHinges(Problem):
     """Between two points, the Hessian of squared hinges changes only by the rows that cross the margin."""
 
     def optimum_of_few(self, total: float) -> np.ndarray | None:
-        """The optimum for a sample of the rows, whose total weight is `total`; None for few rows.
+        """The optimum on a sample of the rows, or None for few rows. `total` is the weight of all rows.
 
         Newton's method from there takes half as many passes over all rows.
         """
@@ -488,7 +488,7 @@ class SquaredHinges(Problem):
         a difference is relative to the larger Hessian.
         """
         before = self.model.at(state.model).theta
-        s = self.data.fold(Machines.squared_sums, self.model.at(theta), before)
+        s = self.data.fold(HingeModel.squared_sums, self.model.at(theta), before)
         hessian = state.hessian + s.hessian / s.weight
         if (np.diag(hessian) < 0.5 * np.diag(state.hessian)).any():
             return self(theta)
@@ -507,19 +507,19 @@ class SquaredHinges(Problem):
         at, weight = self.model.at(theta), self.sums(theta).weight
         shape = at.theta.shape
         ridge = cast(np.ndarray, cast(RidgePenalty, self.penalty).strength).reshape(shape)
-        of_loss = self.data.fold(Machines.curvature_diagonal, at)
+        of_loss = self.data.fold(HingeModel.curvature_diagonal, at)
         diagonal = np.ascontiguousarray(((of_loss + ridge) / weight).T)
         inverse = np.divide(1.0, diagonal, out=np.zeros_like(diagonal), where=diagonal > 0)
         B = np.ascontiguousarray(gradient.reshape(shape).T)
         # Features that no row within the margin has, as most words of a vocabulary, are solved by themselves.
         felt = of_loss.any(axis=0)
         step, ridge = inverse * B, np.ascontiguousarray(ridge.T)[felt]
-        curved = self.data.prepared(Machines.curved, at)
+        curved = self.data.prepared(HingeModel.curved, at)
 
         def product(V: np.ndarray) -> np.ndarray:
             direction = np.zeros_like(step)
             direction[felt] = V
-            product = curved.fold(Machines.product, at, direction)[felt]
+            product = curved.fold(HingeModel.product, at, direction)[felt]
             product += ridge * V
             product /= weight
             return product
@@ -531,7 +531,7 @@ class SquaredHinges(Problem):
 class LinearMachine(Iterative):
     """Base class of `LinearSVC` and `LinearSVR`: the fit of the machines."""
 
-    model_: Annotated[Machines, "K, P, D"]
+    model_: Annotated[HingeModel, "K, P, D"]
     tol: float
     C: float
     loss: str
@@ -554,7 +554,7 @@ class LinearMachine(Iterative):
         return ridge
 
     def _minimized(
-        self, data: Partitions, model: Machines, total: float, at_zero: Any = np.inf, *, l1: bool = False
+        self, data: Partitions, model: HingeModel, total: float, at_zero: Any = np.inf, *, l1: bool = False
     ) -> Progress:
         """`at_zero` are the losses of the classes against the rest, at zero."""
         must_have_rows(total)
@@ -585,10 +585,10 @@ class LinearMachine(Iterative):
         start = Hinged(model, **search.start(0), objectives=tuple(np.ravel(self.C * at_zero).tolist()))
         watch = Watch(self, self.checkpoint, data).limited(self.max_iter)
         ended = watch.loop(search.step, start)
-        return ended.finished(ended.model, data.fold(Machines.summarize, ended.model))
+        return ended.finished(ended.model, data.fold(HingeModel.summarize, ended.model))
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        model: Machines = progress.model
+        model: HingeModel = progress.model
         intercept = model.intercept.copy() if self.fit_intercept else 0.0
         if model.classes is None:
             return {"coef_": model.coef[0].copy(), "intercept_": intercept}
@@ -655,7 +655,7 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
         Reason why the iterations stopped.
     n_features_in_ : int
         Number of features seen during `fit`.
-    model_ : Machines
+    model_ : HingeModel
         The fitted model.
     statistics_ : HingeSums
         The loss at the solution and its derivatives, summed over the rows.
@@ -770,7 +770,7 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
         at_zero = weights * totals + (totals.sum() - totals if len(classes) > 2 else 0.0)
         P, M = 1 if len(classes) == 2 else len(classes), self.n_features_in_ + self.fit_intercept
         squared = self.loss == "squared_hinge"
-        model = Machines(np.zeros((P, M)), classes, weights, self.fit_intercept, 0.0, squared)
+        model = HingeModel(np.zeros((P, M)), classes, weights, self.fit_intercept, 0.0, squared)
         at_zero = at_zero if P > 1 else at_zero.sum()
         return self._minimized(data, model, float(totals.sum()), at_zero, l1=self.penalty == "l1")
 
@@ -846,7 +846,7 @@ class LinearSVR(Regressor, LinearMachine):
         Reason why the iterations stopped.
     n_features_in_ : int
         Number of features seen during `fit`.
-    model_ : Machines
+    model_ : HingeModel
         The fitted model.
     statistics_ : HingeSums
         The loss at the solution and its derivatives, summed over the rows.
@@ -937,7 +937,7 @@ class LinearSVR(Regressor, LinearMachine):
     def _solve(self, data: Partitions) -> Progress:
         squared = self.loss == "squared_epsilon_insensitive"
         theta = np.zeros((1, self.n_features_in_ + self.fit_intercept))
-        model = Machines(theta, None, None, self.fit_intercept, float(self.epsilon), squared)
+        model = HingeModel(theta, None, None, self.fit_intercept, float(self.epsilon), squared)
         return self._minimized(data, model, float(data.fold(_weight)))
 
     @row_wise

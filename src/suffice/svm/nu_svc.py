@@ -207,8 +207,9 @@ class NuSVC(OneVsOne):
 
 
 def _least_margin(columns: Columns) -> float:
-    """A margin that counts as zero, by the largest squared distance of a row from the first in the space of
-    the kernel, which does not depend on the origin, and by what rounding leaves of it."""
+    """The margin below which the margin counts as zero. It is relative to the largest squared distance of
+    a row from the first in kernel space, which does not depend on the origin, and at least its rounding
+    error."""
     square = columns.diagonal()
     distance = square + square[0] - 2.0 * columns.compute(np.array([0]), slice(None))[0]
     return float(max(LEAST_MARGIN * distance.max(), 4.0 * np.finfo(np.float64).eps * np.abs(square).max()))

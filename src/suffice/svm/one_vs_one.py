@@ -63,9 +63,9 @@ class OneVsOne(Classifier, SupportVectorMachine):
                 score[out] = y[rest].mean() if len(rest) else 0.0
                 continue
             columns, alone = self._columns(kernel, X, rows[rest]), Record(Duals(None), lambda _: False)
-            found = self._solve_dual(columns, y[rest], weight[rest], alone)
+            result = self._solve_dual(columns, y[rest], weight[rest], alone)
             points = rows[rest] if kernel.precomputed else X[rows[rest]]
-            score[out] = kernel(X[rows[out]], points) @ found.beta + found.intercept
+            score[out] = kernel(X[rows[out]], points) @ result.beta + result.intercept
         return sigmoid_of(score, y, weight)
 
     def _task(self, data: Partitions) -> Task:

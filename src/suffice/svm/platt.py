@@ -9,12 +9,12 @@ from __future__ import annotations
 import numpy as np
 from scipy.special import expit
 
-FOLDS = 5
-LEAST = 1e-7  # probability of a class of a pair
+FOLDS = 5  # scores are those of fits without the fold of a row, as in LIBSVM
+LEAST = 1e-7  # least probability of a class of a pair, as in LIBSVM
 
 
 def sigmoid_of(score: np.ndarray, y: np.ndarray, weight: np.ndarray) -> np.ndarray:
-    """a and b of p(y = 1 given the score f) = 1 / (1 + exp(a f + b))."""
+    """Fit a and b of p(y = 1 given the score f) = 1 / (1 + exp(a f + b))."""
     from sklearn.calibration import _sigmoid_calibration  # imported late: it imports much
 
     return np.array(_sigmoid_calibration(score, y, sample_weight=weight))

@@ -46,7 +46,7 @@ class KKTReport(Value):
 
     @property
     def gap(self) -> float:
-        """The duality gap: the primal objective is above its minimum by no more."""
+        """The duality gap: an upper bound on the distance of the primal objective from its minimum."""
         return self.primal - self.dual
 
 
@@ -260,14 +260,14 @@ class SVC(OneVsOne):
         afford(2 * N * N, f"the kernel matrix of {N} rows", "use solver='smo'.")
         K = columns.compute(np.arange(N), slice(None))
         must_be_finite(K)
-        found = minimize_quadratic(dual, K, start)
-        return found if record is None else record.solved(found)
+        solution = minimize_quadratic(dual, K, start)
+        return solution if record is None else record.solved(solution)
 
     def _within_budget(
         self, budget: float, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record
     ) -> Result:
-        """The largest margin with this sum of slacks. The sum falls with C: find C, from solution to
-        solution."""
+        """The largest margin with this sum of slacks. The sum decreases with C, which is found by
+        successive solutions."""
         most = 2.0 * min(weight[y > 0].sum(), weight[y < 0].sum())
         if budget >= most:
             raise ValueError(

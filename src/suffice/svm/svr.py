@@ -43,7 +43,8 @@ class KernelRegressor(Regressor, SupportVectorMachine):
 
 
 def twice(q: np.ndarray, width: float, most: np.ndarray, group: np.ndarray) -> Dual:
-    """The dual of a regression: coefficients from zero to `most`, then those from -`most` to zero."""
+    """The dual of a regression: first the coefficients from zero to `most`, then those from -`most` to
+    zero."""
     zero, row = np.zeros(len(q)), np.arange(len(q))
     return Dual(
         np.concatenate([q + width, q - width]),

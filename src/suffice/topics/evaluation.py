@@ -22,8 +22,8 @@ from ..inputs.readers import Texts
 from .retrieval import Reader
 
 MEASURES = ("u_mass", "npmi", "c_v")
-WINDOW = {"npmi": 10, "c_v": 110}  # words, where their order is known
-EPSILON = 1e-12
+WINDOW = {"npmi": 10, "c_v": 110}  # default number of words of a window
+EPSILON = 1e-12  # default smoothing of counts, relative to the number of documents or windows
 
 
 def top_words(topics: Any, feature_names: Any = None, n_words: int = 10) -> list[list[Any]]:
@@ -176,9 +176,9 @@ def _npmi(total: float, n: np.ndarray, smoothing: float) -> float:
 
 def _c_v(total: float, n: np.ndarray, smoothing: float) -> float:
     pairs = _pairs(total, n, smoothing)
-    whole = pairs.sum(axis=0)
-    size = np.linalg.norm(pairs, axis=1) * np.linalg.norm(whole)
-    return float(np.mean(pairs.dot(whole) / np.where(size > 0, size, 1.0)))
+    totals = pairs.sum(axis=0)
+    size = np.linalg.norm(pairs, axis=1) * np.linalg.norm(totals)
+    return float(np.mean(pairs.dot(totals) / np.where(size > 0, size, 1.0)))
 
 
 def _words_of(topics: Any, n_words: int, feature_names: Any = None) -> list[list[Any]]:
@@ -203,7 +203,7 @@ def _together(
     analyzer: Any,
     feature_names: Any,
 ) -> tuple[float, np.ndarray]:
-    """Number of documents or windows, and of those that contain each pair of words, (M, M)."""
+    """The number of documents or windows, and the number that contain each pair of words, (M, M)."""
     texts = _documents(corpus)
     if texts is not None:
         if not all(isinstance(word, str) for word in place):

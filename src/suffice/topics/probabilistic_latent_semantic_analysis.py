@@ -38,7 +38,7 @@ from ..fitting import em
 from ..inputs import map_rows, open_rows, read_rows
 
 FORMS = ("generative", "cooccurrence")
-RAREST = 1e-100  # of all words, the share of a word
+RAREST = 1e-100  # least fraction of all words in a column that has words
 
 
 @dataclass(frozen=True, eq=False)

@@ -53,7 +53,7 @@ COLLECTION: dict[str | None, Callable[[float, np.ndarray], np.ndarray]] = {
 
 @dataclass(frozen=True, eq=False)
 class DocumentFrequencies(Statistics):
-    """Total weight of the documents, and of those that contain each word."""
+    """The total weight of the documents, and the weight of the documents that contain each word."""
 
     weight: float
     documents: Annotated[np.ndarray, "(V,)"]

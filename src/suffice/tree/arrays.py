@@ -112,7 +112,7 @@ class TreeArrays:
         return self.tree.leaves(_rows(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The values of the leaf of each row, without the axis of targets if there is one."""
+        """The values of the leaf of each row. With one target there is no axis of targets."""
         value = self.value[self.apply(X)]
         return value[:, 0] if self.n_outputs == 1 else value
 

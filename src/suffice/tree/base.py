@@ -46,12 +46,12 @@ from .targets import (
 COUNTS = TargetDomain(
     Poisson.domain, "Some value(s) of y are negative which is not allowed for Poisson regression."
 )
-MAX_BINS = 65_535  # with the one of missing values, codes of two bytes
+MAX_BINS = 65_535  # codes, with that of missing values, fit in two bytes
 
 
 @dataclass(frozen=True, eq=False)
 class TreeStart(Statistics):
-    """The values of features and targets, which decide bins and grids before a tree is grown."""
+    """The values of features and targets, from which bins and grids follow before a tree is grown."""
 
     rows: float
     weight: float
@@ -207,12 +207,12 @@ class TreeGrower(Estimator):
 
 
 def _weight(least: Any, total: float) -> float:
-    """The least weight of a node: as it is, or a float as a fraction of the total."""
+    """The least weight of a node; a float is a fraction of the total."""
     return float(least) if isinstance(least, Integral) else math.ceil(least * total)
 
 
 def n_features(max_features: Any, D: int) -> int:
-    """The number of features that are considered for a split, of D."""
+    """The number of the D features that are considered for a split."""
     if max_features is None:
         return D
     if isinstance(max_features, str):
@@ -275,13 +275,14 @@ def categorical_mask(model: Any, by_type: np.ndarray | None) -> np.ndarray:
 
 
 def categorical_by_type(model: Any, X: Any) -> np.ndarray | None:
-    """Which features of X hold categories by their types, if the estimator asks for them."""
+    """Which features of X hold categories, by their types; None unless the estimator asks for this with a
+    string."""
     chosen = getattr(model, "categorical_features", None)
     return source_of(X).categorical_features() if isinstance(chosen, str) else None
 
 
 def feature_names(estimator: Any) -> tuple[str, ...] | int:
-    """The names of the features of a fitted estimator, or how many there are."""
+    """The names of the features of a fitted estimator, or their number if they have no names."""
     names = getattr(estimator, "feature_names_in_", None)
     return estimator.n_features_in_ if names is None else tuple(names)
 
@@ -439,7 +440,7 @@ class TreeRegressor(Regressor):
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
-        """The mean targets in the leaf of each row; the mean over the trees, if there are several.
+        """Predict the mean targets in the leaf of each row, averaged over the trees.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

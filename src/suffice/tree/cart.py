@@ -30,7 +30,7 @@ from .pruning import (
 
 
 class DecisionTree(TreeGrower):
-    """Base class of trees: growth, pruning, and what is asked of all of them."""
+    """Base class of CART trees: growth, pruning and the methods of scikit-learn's trees."""
 
     model_: Annotated[Tree, "D"]
     _several = True

@@ -72,7 +72,8 @@ def export_graphviz(decision_tree: Any, out_file: Any = None, **options: Any) ->
 
 
 def _drawn(model: Any) -> Any:
-    """A tree of scikit-learn's class with the arrays of ours; another estimator as it is."""
+    """A tree of scikit-learn's class with the arrays of this tree; other estimators are returned
+    unchanged."""
     if not isinstance(model, DecisionTree):
         return model
     check_is_fitted(model)

@@ -71,7 +71,7 @@ class Forest(Predictor):
         return Forest.of(tuple(islice(self, n)))
 
     def leaves(self, X: Any) -> np.ndarray:
-        """The node of each row that is its leaf, in each tree, (N, M)."""
+        """The leaf of each row in each tree, (N, M)."""
         from ..loops.trees import leaves_of_rows
 
         out = np.empty((X.shape[0], len(self)), np.int64)
@@ -79,8 +79,8 @@ class Forest(Predictor):
         return out
 
     def sum(self, X: Any, output: np.ndarray | None = None, n_outputs: int = 0) -> np.ndarray:
-        """The sum of the values of the leaves of each row over the trees, (N, K); or if trees have one value,
-        and an `output` to which it belongs, (N, `n_outputs`)."""
+        """The sum over the trees of the leaf values of each row, (N, K). If trees have one value each and
+        `output` names the column to which it is added, (N, `n_outputs`)."""
         from ..loops.trees import add_leaf_values
 
         if output is None:

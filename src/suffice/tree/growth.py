@@ -34,14 +34,14 @@ from ..statistics.bins import FeatureBins
 from ..statistics.histograms import Binned, Histograms, bin_offsets
 from .model import Tree, joined_sets
 
-HISTOGRAM_BYTES = 1 << 27  # of each thread
-COPIES = 3  # of gathered rows: blocks that arrive, the block that joins them, and the copy of a loop
-NO_LIMIT = 1 << 40
+HISTOGRAM_BYTES = 1 << 27  # memory of the histograms of each thread
+COPIES = 3  # copies of gathered rows: blocks that arrive, the block that joins them, and the copy of a loop
+NO_LIMIT = 1 << 40  # larger than any depth
 
 
 @dataclass(frozen=True)
 class Limits:
-    """When a node is split, in integer weights and gains."""
+    """The conditions on splits, with weights and gains as integers."""
 
     max_depth: int
     least_split: int  # weight of a node that may be split
@@ -108,12 +108,12 @@ def with_weight(block: Binned) -> Binned:
 
 
 def gathered_bytes(bins: FeatureBins, n_numbers: int) -> int:
-    """Memory of a gathered row: its codes and this many numbers of eight bytes, with all copies."""
+    """Memory per gathered row, all copies included: its codes and this many numbers of eight bytes."""
     return COPIES * (len(bins.n_bins) * bins.dtype.itemsize + 8 * n_numbers)
 
 
 def growth_bytes(bins: FeatureBins, target: Any) -> int:
-    """Memory of a gathered row in the growth of a tree: codes, target, entries and the place in a node."""
+    """Memory per gathered row while a tree grows: codes, target, entries and the place in a node."""
     return gathered_bytes(bins, 2 + target.n_entries)
 
 
@@ -131,7 +131,7 @@ def grow_tree(
 
 
 def grow_here(rows: Binned, bins: FeatureBins, target: Any, limits: Limits) -> Tree:
-    """Grow a tree to rows that are in this process."""
+    """Grow a tree on rows in this process."""
     return tree_of(bins, target, _grown_here(rows, bins, target, limits, Root(limits.key)))
 
 
@@ -155,7 +155,8 @@ def _grown_here(rows: Binned, bins: FeatureBins, target: Any, limits: Limits, ro
 
 
 def _bin_values(bins: FeatureBins, limits: Limits) -> np.ndarray:
-    """The smallest values of the bins of all features, one after the other, if thresholds are drawn."""
+    """The smallest values of the bins of all features, concatenated; empty unless thresholds are drawn at
+    random."""
     if not limits.random:
         return np.empty(0)
     pairs = zip(bins.low, bins.n_bins, strict=True)
@@ -248,7 +249,7 @@ class Growth:
         raise NotImplementedError
 
     def _set_split(self, node: Node, split: Split, count: np.ndarray) -> None:
-        """Set the split of a node, and what its children must know.
+        """Set the split of a node, and the sums and bounds from which its children start.
 
         `count` has the sums of the bins of the feature of the split, missing values after the others.
         """
@@ -274,7 +275,7 @@ class Growth:
         return (nodes[i : i + size] for i in range(0, len(nodes), size))
 
     def _drawn(self) -> tuple[Tree, np.ndarray]:
-        """The tree so far, and the place of each node in it."""
+        """The current tree, and the index of each node in it."""
         if len(self.nodes) == 1:
             return root(self.bins), np.zeros(1, np.int64)
         nodes = self._grown(drawn=True)
@@ -320,7 +321,7 @@ class Growth:
         yield from node.children
 
     def _grown(self, drawn: bool = False) -> Grown:
-        """The nodes as arrays. `drawn`: with those that have no sums yet."""
+        """The nodes as arrays. With `drawn`, nodes without sums are included."""
         if not drawn and self.limits.max_leaves:
             self._keep_best()
         nodes = self.nodes
@@ -417,7 +418,7 @@ class FoldedGrowth(Growth):
             self._set_split(node, split, count[offset[split.feature] : offset[split.feature + 1]])
 
     def _finish(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
-        """Gather the rows of some nodes, and grow their subtrees here."""
+        """Gather the rows of some nodes, and grow their subtrees in this process."""
         at = place[group]
         tree = tree.leading_to(at)
         rows = self.data.map(_in_nodes, tree, at).gather(None)

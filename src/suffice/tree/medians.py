@@ -22,7 +22,7 @@ from ..statistics.histograms import Binned
 from .growth import Grown, Growth, Limits, Node
 
 WEIGHT_BITS, TARGET_BITS = 30, 30  # of sums of weights, and of targets: together less than 63
-NO_FEATURE = 1 << 40  # after all others
+NO_FEATURE = 1 << 40  # larger than any feature index
 INSTEAD = "use criterion='squared_error', which reads the rows where they are."
 
 

@@ -57,7 +57,7 @@ class Tree(Predictor):
 
     @property
     def splits(self) -> tuple[Any, Any, Any, Any, Any, Any]:
-        """The arrays of the splits, in the order in which compiled loops take them."""
+        """The arrays of the splits, in the order of the arguments of the compiled loops."""
         return (
             self.feature,
             self.children,
@@ -116,7 +116,7 @@ class Tree(Predictor):
         return out
 
     def leading_to(self, nodes: np.ndarray) -> Tree:
-        """The tree with the splits above some nodes alone, so that other rows stop early. Nodes keep their
+        """The tree with only the splits above some nodes, so that other rows stop early. Nodes keep their
         numbers."""
         above, parent = np.zeros(len(self.feature), bool), self.parent
         t = parent[nodes]
@@ -159,8 +159,8 @@ class Tree(Predictor):
 
 
 def joined_sets(in_set: np.ndarray, sets: list[np.ndarray]) -> tuple[np.ndarray, np.ndarray]:
-    """The start of the set of categories of each node that has one, else -1; and the sets one after the
-    other."""
+    """The start of the category set of each node in the concatenated sets, -1 for nodes without one; and
+    the concatenated sets."""
     lengths = np.array([len(s) for s in sets], np.int64)
     start = np.full(len(in_set), -1)
     start[in_set] = np.cumsum(lengths) - lengths

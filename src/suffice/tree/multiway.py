@@ -27,7 +27,8 @@ from .base import MAX_BINS, Passed, TreeClassifier, Trees, TreeStart, categorica
 from .growth import HISTOGRAM_BYTES, NO_LIMIT
 from .impurity import gains, impurity
 
-ROUNDING = 1e-10  # of gains in bits: smaller differences depend on the order of sums
+# Gains in bits that differ by less count as equal: such differences depend on the order of sums.
+ROUNDING = 1e-10
 
 
 def coded(bins: FeatureBins, classes: np.ndarray, rows: Any) -> Rows:
@@ -291,7 +292,7 @@ class _Growing:
         self.used.append(used)
 
     def _is_open(self, t: int) -> bool:
-        """Whether a node may be split."""
+        """Whether a node may be split: it has several classes, enough weight and an unused feature."""
         count = self.count[t]
         return bool((count > 0.0).sum() > 1 and count.sum() >= 2.0 * self.least and not self.used[t].all())
 

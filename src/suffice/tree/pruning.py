@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 
 def pruning_path(tree: Tree) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The sequence of weakest links: for each, the complexity at which it becomes a leaf, the impurity of the
-    leaves after it, and the node. The first entry is the whole tree, of node -1.
+    """The sequence of weakest links: the complexity at which each becomes a leaf, the impurity of the
+    leaves afterwards, and the node. The first entry is the whole tree, with node -1.
 
     The complexity of node t is (R(t) - R(T_t)) / (|T_t| - 1), where R is the weighted impurity of a leaf, and
     T_t the subtree of t with |T_t| leaves.
@@ -82,7 +82,7 @@ def pruned(tree: Tree, ccp_alpha: float) -> Tree:
 
 
 def unpruned(alphas: list[float]) -> float:
-    """The complexity of a tree that can be pruned with each of these."""
+    """The complexity with which to grow a tree that is pruned with each of these later."""
     return 0.0
 
 
@@ -157,7 +157,7 @@ def trees_of_folds(data: Partitions, p: Prepared, n_folds: int, seed: int) -> li
 def held_out_loss(
     trees: list[Tree], alphas: np.ndarray, target: Any, n_folds: int, seed: int, block: Binned
 ) -> PathLoss:
-    """The loss of the rows of each fold under the tree of all others, pruned with each complexity."""
+    """The loss of the rows of each fold under the tree of the other folds, pruned with each complexity."""
     fold = parts_of(block, n_folds, Purpose.INNER_FOLDS, seed)
     return tree_sum(
         PathLoss.of(tree, alphas, target, block[np.flatnonzero(fold == k)]) for k, tree in enumerate(trees)

@@ -143,7 +143,7 @@ def export_text(
 
 
 def _split_text(tree: AnyTree, node: int, branch: int, names: list[str], decimals: int) -> str:
-    """The condition of a branch; of numbers, as scikit-learn writes it."""
+    """The condition of a branch. Conditions on numbers are written as in scikit-learn."""
     condition = joined_conditions(tree, [(node, branch)], names, decimals)[0]
     d = int(tree.feature[node])
     if tree.bins.categorical[d] or "missing" in condition:
@@ -152,7 +152,7 @@ def _split_text(tree: AnyTree, node: int, branch: int, names: list[str], decimal
 
 
 def named_tree(model: Any, feature_names: Any, several: bool = False) -> tuple[AnyTree, list[str]]:
-    """The tree of a fitted estimator, and the names of its features. `several`: with several targets too."""
+    """The tree of a fitted estimator, and the names of its features. `several` allows several targets."""
     check_is_fitted(model)
     if not several and getattr(model, "n_outputs_", 1) > 1:
         raise ValueError(
@@ -186,7 +186,7 @@ def branches(tree: AnyTree, node: int) -> list[tuple[int, int]]:
 
 
 def _paths(tree: AnyTree) -> Iterator[tuple[int, list[tuple[int, int]]]]:
-    """Each leaf, and the splits on the way to it with their branches."""
+    """Yield each leaf, and the splits on its path with their branches."""
     stack: list[tuple[int, list[tuple[int, int]]]] = [(0, [])]
     while stack:
         node, path = stack.pop()

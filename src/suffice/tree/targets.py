@@ -34,7 +34,7 @@ CLASS_CRITERIA = {
 }
 INDICATOR_CRITERIA = {"gini": SQUARED_ERROR, "entropy": INDICATORS, "log_loss": INDICATORS}
 NUMBER_CRITERIA = {"squared_error": SQUARED_ERROR, "poisson": POISSON}
-WEIGHT_BITS = 52  # so that a sum of weights is a float
+WEIGHT_BITS = 52  # bits of a sum of weights, which a float represents exactly
 
 
 class ImpurityTarget(Value):
@@ -47,13 +47,14 @@ class ImpurityTarget(Value):
         return weight_of(s, self.criterion)
 
     def ordered(self, s: np.ndarray, low: float, high: float) -> np.ndarray:
-        """What a monotonicity constraint orders: the mean target, or the share of the second class."""
+        """The quantity that a monotonicity constraint orders: the mean target, or the fraction of the
+        second class."""
         return value_of(s, self.criterion)
 
 
 @dataclass(frozen=True, eq=False)
 class ClassTarget(ImpurityTarget):
-    """Classes. A row counts as its weight, times that of its class."""
+    """Classes. The weight of a row is multiplied by the weight of its class."""
 
     criterion: int
     classes: Annotated[np.ndarray, "labels (K,)"]
@@ -73,7 +74,7 @@ class ClassTarget(ImpurityTarget):
 
     @property
     def gain_unit(self) -> float:
-        """The gain of a split as integers, of a unit of weight times impurity."""
+        """The number of integers per unit of the gain of a split, weight times impurity."""
         return self.weight_unit
 
     def integers(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
@@ -104,7 +105,7 @@ class ClassTarget(ImpurityTarget):
         return np.asarray(block.y)
 
     def loss(self, value: np.ndarray, y: np.ndarray) -> np.ndarray:
-        """One where the class with the largest share is another."""
+        """The zero-one loss: 1 where the most frequent class is not the class of the row."""
         return (value.argmax(axis=1) != y).astype(np.float64)
 
     def totals(self, block: Any) -> np.ndarray:
@@ -122,7 +123,7 @@ class ClassTarget(ImpurityTarget):
 
 @dataclass(frozen=True, eq=False)
 class ClassTargets(ImpurityTarget):
-    """Classes of several targets. A row counts as its weight, times those of its classes.
+    """Classes of several targets. The weight of a row is multiplied by the weights of its classes.
 
     Sums are of the indicators of all classes, one target after the other. The Gini index of a target is the
     sum of the variances of its indicators, so that the mean over the targets needs no more.
@@ -157,7 +158,7 @@ class ClassTargets(ImpurityTarget):
         return np.cumsum([len(classes) for classes in self.classes]).tolist()
 
     def parts(self, x: np.ndarray) -> list[np.ndarray]:
-        """The numbers of each target, of an array whose last axis has one for each class."""
+        """Split the last axis of an array, which has an entry for each class, by target."""
         return np.split(x, self.stops[:-1], axis=-1)
 
     @property
@@ -231,9 +232,9 @@ def check_total_weight(total: float) -> None:
 
 def weighted(weight: np.ndarray, x: np.ndarray) -> np.ndarray:
     """Weights times whole numbers, rounded; exact for whole weights, so that they equal repetition."""
-    whole = np.floor(weight)
-    exact = whole.astype(np.int64) * np.clip(x, -(2.0**62), 2.0**62).astype(np.int64)
-    return exact + np.rint((weight - whole) * x).astype(np.int64)
+    floor = np.floor(weight)
+    exact = floor.astype(np.int64) * np.clip(x, -(2.0**62), 2.0**62).astype(np.int64)
+    return exact + np.rint((weight - floor) * x).astype(np.int64)
 
 
 @dataclass(frozen=True, eq=False)
@@ -348,7 +349,7 @@ class NumberTargets(ImpurityTarget):
         return mean + self.center, weight, impurity
 
     def _means(self, sums: np.ndarray) -> np.ndarray:
-        """The mean targets, less their centers, of the sums of nodes or rows."""
+        """The mean targets minus their centers, from the sums of nodes or rows."""
         ratio = sums[:, self.n_outputs : -1] / np.maximum(sums[:, :1], 1)
         return ratio * (self.weight_unit / self.target_unit)
 
@@ -362,12 +363,12 @@ class NumberTargets(ImpurityTarget):
 
 
 def terms(criterion: int, y: np.ndarray) -> np.ndarray:
-    """The function whose mean, less that of the mean, is the impurity."""
+    """The function f whose Jensen gap is the impurity: the mean of f(y) minus f(mean of y)."""
     return y * y if criterion == SQUARED_ERROR else xlogy(y, y)
 
 
 def losses(criterion: int, y: np.ndarray, mean: np.ndarray) -> np.ndarray:
-    """The squared error, or half the Poisson deviance, of predictions."""
+    """The squared error or half the Poisson deviance of predictions."""
     if criterion == SQUARED_ERROR:
         return (y - mean) ** 2
     return xlogy(y, y) - xlogy(y, mean) - y + mean
