@@ -1,4 +1,4 @@
-"""k-means: the sums of a pass."""
+"""k-means: the sums of a pass, empty clusters, initial centres, and scikit-learn's results."""
 
 from __future__ import annotations
 
@@ -6,11 +6,14 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 
+from suffice.cluster import KMeans
 from suffice.cluster.k_means import Centers
 from suffice.core.blocks import PIECE_BYTES, Rows, cut
 from suffice.core.statistics import tree_sum
 from suffice.engines.local import LocalPartitions
 from suffice.fitting.em import summarize_each
+
+from ._common import first, rows, scan
 
 rng = np.random.default_rng(0)
 
@@ -36,3 +39,11 @@ def test_sums_are_those_of_pieces_in_the_order_of_the_tree(K, weighted, dtype):
 def test_sparse_rows_are_summed_by_piece():
     X = sp.random_array((50, 12), density=0.3, rng=rng, format="csr")
     assert not Centers(rng.normal(size=(16, 12))).sums_pieces(Rows(X))
+
+
+def test_initial_centers_are_a_function_of_checked_rows():
+    X = rows()
+    lists = KMeans(2, init=first).fit(X.tolist())
+    for other in (X, scan(X)):
+        model = KMeans(2, init=first).fit(other)
+        np.testing.assert_array_equal(model.cluster_centers_, lists.cluster_centers_)
