@@ -17,6 +17,7 @@ TESTS = Path(__file__).parent
 # Left out: engines, peers, the canon, scikit-learn's checks, attacks and pages, which the common run has.
 QUICK = (
     *("additive", "cluster", "core", "decision", "decomposition", "ensemble/test_adaboost.py", "families"),
+    *("feature_extraction", "loops/test_factors.py", "loops/test_topics.py", "textbook"),
     *("fitting", "kernels", "linear_model", "mixture", "naive_bayes", "neighbors", "plot", "preprocessing"),
     *("ranking", "sampling", "sequence", "statistics", "svm", "topics", "tree/test_cart.py"),
     *(f"laws/test_{law}.py" for law in ("blocks", "families", "house", "registry", "sums")),

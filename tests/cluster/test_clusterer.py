@@ -1,27 +1,13 @@
-"""Labels of the rows of a fit, and initial centres by a function."""
+"""Labels of the rows of a fit."""
 
 from __future__ import annotations
 
 import numpy as np
-import pyarrow as pa
 import pytest
 
-import suffice
 from suffice.cluster import AgglomerativeClustering, KCentroids, KernelKMeans, KMeans, MiniBatchKMeans
 
-
-def rows(n=60):
-    rng = np.random.default_rng(0)
-    return np.concatenate([rng.normal(m, 1.0, (n // 2, 2)) for m in (0.0, 10.0)])
-
-
-def scan(X):
-    return suffice.scan(lambda: [pa.record_batch({"a": X[:, 0], "b": X[:, 1]})])
-
-
-def first(X, n_clusters, random_state):
-    assert isinstance(X, np.ndarray) and X.dtype.kind == "f"
-    return X[:: len(X) // n_clusters][:n_clusters]
+from ._common import rows, scan
 
 
 @pytest.mark.parametrize(
@@ -48,23 +34,3 @@ def test_rows_without_a_weight_have_a_label():
     weight[::3] = 0.0
     model = KMeans(2, random_state=0).fit(X, sample_weight=weight)
     np.testing.assert_array_equal(model.labels_, model.predict(X))
-
-
-def test_initial_centers_are_a_function_of_checked_rows():
-    X = rows()
-    lists = KMeans(2, init=first).fit(X.tolist())
-    for other in (X, scan(X)):
-        model = KMeans(2, init=first).fit(other)
-        np.testing.assert_array_equal(model.cluster_centers_, lists.cluster_centers_)
-
-
-def test_initial_centers_of_batches_are_a_function_of_the_sample():
-    """As in scikit-learn, the function takes `init_size` rows, and not all of them."""
-    seen = []
-
-    def init(X, n_clusters, random_state):
-        seen.append(len(X))
-        return first(X, n_clusters, random_state)
-
-    MiniBatchKMeans(2, init=init, init_size=20, n_init=1, random_state=0).fit(rows())
-    assert seen == [20]

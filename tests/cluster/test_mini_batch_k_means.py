@@ -9,6 +9,8 @@ import scipy.sparse as sp
 from suffice.cluster import MiniBatchKMeans
 from suffice.cluster import mini_batch_k_means as module
 
+from ._common import first, rows
+
 
 @pytest.fixture
 def samples(monkeypatch):
@@ -32,3 +34,15 @@ def test_the_sample_of_dense_rows_is_dense(samples):
     X = np.random.default_rng(0).normal(size=(300, 4))
     MiniBatchKMeans(4, random_state=0).fit(X)
     assert isinstance(samples[0], np.ndarray)
+
+
+def test_initial_centers_of_batches_are_a_function_of_the_sample():
+    """As in scikit-learn, the function takes `init_size` rows, and not all of them."""
+    seen = []
+
+    def init(X, n_clusters, random_state):
+        seen.append(len(X))
+        return first(X, n_clusters, random_state)
+
+    MiniBatchKMeans(2, init=init, init_size=20, n_init=1, random_state=0).fit(rows())
+    assert seen == [20]

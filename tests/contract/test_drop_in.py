@@ -36,17 +36,6 @@ def test_clusters_of_sparse_rows_are_those_of_dense_rows(cls):
     assert (sparse.transform(sp.csr_array(sparse.cluster_centers_)).diagonal() == 0.0).all()
 
 
-@pytest.mark.parametrize("solver", ["auto", "arpack", "covariance_eigh"])
-def test_components_of_sparse_rows_are_those_of_dense_rows(solver):
-    dense, sparse = PCA(3).fit(X), PCA(3, svd_solver=solver).fit(S)
-    np.testing.assert_allclose(sparse.components_, dense.components_, atol=1e-12)
-    np.testing.assert_allclose(sparse.transform(S), dense.transform(X), atol=1e-12)
-    np.testing.assert_allclose(sparse.score_samples(S), dense.score_samples(X))
-    np.testing.assert_allclose(sparse.reconstruction_error(S), dense.reconstruction_error(X))
-    with pytest.raises(TypeError, match='while "full" was passed'):
-        PCA(3, svd_solver="full").fit(S)
-
-
 @pytest.mark.parametrize(
     ("model", "attribute"),
     [
@@ -73,19 +62,6 @@ def test_single_precision_stays(model, attribute):
     model.fit(rows.astype(np.float64), Y)
     assert getattr(model, attribute).dtype == np.float64
     np.testing.assert_allclose(single, getattr(model, attribute), rtol=1e-4, atol=1e-4)
-
-
-def test_batches_of_components_are_components():
-    batches = IncrementalPCA(3)
-    for part in np.array_split(X, 7):
-        batches.partial_fit(part)
-    whole = PCA(3).fit(X)
-    np.testing.assert_allclose(batches.components_, whole.components_, atol=1e-12)
-    np.testing.assert_allclose(batches.noise_variance_, whole.noise_variance_)
-    np.testing.assert_allclose(batches.var_, X.var(axis=0))
-    assert batches.n_samples_seen_ == 300 and batches.batch_size_ == 30
-    with pytest.raises(ValueError, match="call fit"):
-        batches.set_params(n_components=2).partial_fit(X)
 
 
 def test_mini_batches_come_close_to_all_rows(capsys):

@@ -14,9 +14,10 @@ from scipy.optimize import nnls
 from sklearn.exceptions import ConvergenceWarning
 
 import suffice
-from suffice.decomposition import NMF, BilinearNMF
+from suffice.decomposition import NMF
 from suffice.fitting.non_negative import ConjugateGradient, Penalty, RowProblem
-from suffice.topics import RegularizedLSI
+
+from ._common import parts, quiet
 
 KULLBACK = {"solver": "mu", "beta_loss": "kullback-leibler"}
 SOLVERS = {"cd": {}, "mu": {"solver": "mu"}, "gradient": {"solver": "gradient"}, "kullback": KULLBACK}
@@ -27,21 +28,6 @@ def bits(estimator):
         np.asarray(getattr(estimator, name)).tobytes()
         for name in ("components_", "trace_", "reconstruction_err_")
     ]
-
-
-def parts(n=200, d=40, k=4, seed=0, noise=True):
-    """Rows that are sums of few parts."""
-    rng = np.random.default_rng(seed)
-    W = rng.gamma(0.4, size=(n, k))
-    H = rng.gamma(0.4, size=(k, d)) * (rng.random((k, d)) < 0.5)
-    mean = 8.0 * W @ H
-    return rng.poisson(mean).astype(float) if noise else mean
-
-
-def quiet(estimator, X, **how):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return estimator.fit(X, **how)
 
 
 def start(X, k=4, seed=1):
@@ -292,105 +278,6 @@ def test_refusals_are_in_words():
         NMF(4).fit(X, W=W0, H=H0)
     with pytest.warns(UserWarning, match="cannot update the zeros of init='nndsvd'"):
         quiet(NMF(4, init="nndsvd", solver="mu"), X)
-
-
-# --- bilinear ------------------------------------------------------------------------------------------
-
-
-def groups(n=60, seed=0):
-    rng = np.random.default_rng(seed)
-    label = np.arange(n) % 3
-    centers = np.array([[4.0, 0.0, -2.0], [-3.0, 3.0, 0.0], [0.0, -4.0, 3.0]])
-    return centers[label] + 0.3 * rng.normal(size=(n, 3)), label
-
-
-def same_partition(a, b):
-    return len(set(zip(a.tolist(), b.tolist(), strict=True))) == len(set(a.tolist())) == len(set(b.tolist()))
-
-
-@pytest.mark.parametrize("kernel", ["linear", "rbf", "precomputed"])
-def test_bilinear_finds_groups_of_signed_rows(kernel):
-    X, label = groups()
-    given = X @ X.T if kernel == "precomputed" else X
-    model = BilinearNMF(3, kernel=kernel, n_init=5, random_state=0).fit(given)
-    assert same_partition(model.labels_, label)
-    assert (np.diff(model.trace_) <= 1e-10 * model.trace_[0]).all()
-    assert (model.concept_weights_ >= 0).all() and (model.embedding_ >= 0).all()
-    assert same_partition(model.predict(given), label)
-    if kernel == "linear":
-        rest = X - model.embedding_ @ (model.concept_weights_.T @ X)
-        np.testing.assert_allclose(model.reconstruction_err_, np.linalg.norm(rest), rtol=1e-6)
-        concepts = model.concept_weights_.T @ X
-        np.testing.assert_allclose(np.linalg.norm(concepts, axis=1), 1.0, rtol=1e-9)
-        np.testing.assert_allclose(
-            BilinearNMF(3, n_init=5, random_state=0).fit(sp.csr_array(X)).trace_, model.trace_
-        )
-
-
-def test_bilinear_weights():
-    """The weighted loss falls, and it is what is reported."""
-    X, label = groups()
-    weight = np.random.default_rng(1).uniform(0.5, 2.0, len(X))
-    model = BilinearNMF(3, n_init=5, random_state=0).fit(X, sample_weight=weight)
-    assert same_partition(model.labels_, label)
-    rest = X - model.embedding_ @ (model.concept_weights_.T @ X)
-    loss = 0.5 * weight @ (rest**2).sum(axis=1)
-    np.testing.assert_allclose(model.trace_[-1], loss, rtol=1e-6)
-    assert (np.diff(model.trace_) <= 1e-10 * model.trace_[0]).all()
-    W, V = (np.random.default_rng(2).uniform(0.1, 1.0, (len(X), 3)) for _ in range(2))
-    how = {"init": "custom", "max_iter": 5, "tol": 0.0}
-    twice = quiet(BilinearNMF(3, **how), X, W=W, V=V, sample_weight=2.0)
-    once = quiet(BilinearNMF(3, **how), X, W=W, V=V)
-    np.testing.assert_allclose(twice.embedding_, once.embedding_, rtol=1e-9)
-    times = np.arange(len(X)) % 3
-    how = {"random_state": 0, "max_iter": 20, "tol": 0.0}
-    weighted = quiet(BilinearNMF(3, **how), X, sample_weight=times)
-    again = quiet(BilinearNMF(3, **how), np.repeat(X, times, axis=0))
-    np.testing.assert_allclose(weighted.transform(X), again.transform(X), rtol=1e-6, atol=1e-8)
-    assert (weighted.concept_weights_[times == 0] == 0).all()
-    for bad, said in ((-weight, "Negative"), (np.nan * weight, "NaN"), (0 * weight, "zero for every row")):
-        with pytest.raises(ValueError, match=said):
-            BilinearNMF(2).fit(X, sample_weight=bad)
-
-
-def test_bilinear_refusals(tmp_path):
-    X, _ = groups()
-    with pytest.raises(ValueError, match="n_components=70 must not be more than n_samples=60"):
-        BilinearNMF(70).fit(X)
-    with pytest.raises(ValueError, match="must be a square matrix"):
-        BilinearNMF(2, kernel="precomputed").fit(X)
-    with pytest.raises(ValueError, match="A checkpoint holds a single run"):
-        BilinearNMF(2, n_init=2, checkpoint=tmp_path / "c").fit(X)
-    pq.write_table(pa.table({"a": X[:, 0]}), tmp_path / "a.parquet")
-    with pytest.raises(TypeError, match="takes rows in memory"):
-        BilinearNMF(2).fit(suffice.scan_parquet(tmp_path / "a.parquet"))
-
-
-def test_bilinear_is_saved(tmp_path):
-    X, _ = groups()
-    for rows in (X, sp.csr_array(X)):
-        model = BilinearNMF(3, random_state=0).fit(rows)
-        model.save(tmp_path / "model")
-        np.testing.assert_array_equal(suffice.load(tmp_path / "model").transform(X), model.transform(X))
-
-
-# --- regularised latent semantic indexing --------------------------------------------------------------
-
-
-def test_regularized_topics_are_sparse_and_settle():
-    X = parts(300, 50, 5)
-    dense, sparse = (
-        RegularizedLSI(5, topic_penalty=p, document_penalty=1.0, random_state=0, max_iter=500).fit(X)
-        for p in (0.1, 20.0)
-    )
-    assert (sparse.components_ == 0).mean() > (dense.components_ == 0).mean()
-    assert sparse.converged_ and (np.diff(sparse.trace_) <= 1e-12 * sparse.trace_[0]).all()
-    again = RegularizedLSI(5, topic_penalty=20.0, document_penalty=1.0, random_state=0, max_iter=500)
-    np.testing.assert_allclose(again.fit(sp.csr_array(X)).trace_, sparse.trace_, rtol=1e-9)
-    nothing = RegularizedLSI(3, topic_penalty=1e9, random_state=0).fit(X)
-    assert (nothing.components_ == 0).all() and (nothing.transform(X) == 0).all()
-    with pytest.raises(ValueError, match="n_components=60 must not be more than n_features=50"):
-        RegularizedLSI(60).fit(X)
 
 
 def test_conjugate_gradients_never_raise_the_loss():

@@ -13,7 +13,6 @@ from suffice.core.blocks import Rows
 from suffice.decomposition import TruncatedSVD
 from suffice.decomposition.truncated_svd import SingularAxes
 from suffice.fitting import linear_algebra
-from suffice.topics import LatentSemanticAnalysis
 
 ALGORITHMS = ("randomized", "arpack", "gram")
 
@@ -157,23 +156,3 @@ def test_refusals_are_in_words():
         TruncatedSVD(power_iteration_normalizer="no").fit(A)
     with pytest.raises(MemoryError, match="algorithm='randomized'"):
         TruncatedSVD(algorithm="gram").fit(sp.csr_array((3, 10**6)))
-
-
-# --- latent semantic analysis --------------------------------------------------------------------------
-
-
-def test_words_and_documents_share_a_space():
-    X = np.random.default_rng(0).poisson(0.6, size=(80, 30)).astype(float)
-    lsa = LatentSemanticAnalysis(30, algorithm="gram").fit(X)
-    np.testing.assert_allclose(lsa.word_coordinates_ @ lsa.word_coordinates_.T, X.T @ X, atol=1e-8)
-    np.testing.assert_allclose(lsa.similarity(X, metric="dot"), X @ X.T, atol=1e-8)
-    few = LatentSemanticAnalysis(5, random_state=0).fit(sp.csr_array(X))
-    query = np.zeros((1, 30))
-    query[0, [3, 4]] = 1.0
-    A, B = few.transform(query), few.transform(X)
-    cosine = (A @ B.T) / (np.linalg.norm(A) * np.linalg.norm(B, axis=1))
-    np.testing.assert_allclose(few.similarity(query, X), cosine, atol=1e-12)
-    empty = few.similarity(np.zeros((1, 30)), X)  # a query of no known word
-    assert (empty == 0).all()
-    with pytest.raises(ValueError, match="metric='angle' is unknown"):
-        few.similarity(query, X, metric="angle")

@@ -248,7 +248,10 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
         "is that of LogisticRegression: tests/linear_model/test_logistic_cv.py",
     ),
     **{
-        (f"{name}Vectorizer", "input"): (("file", "filename"), "takes files: tests/topics/test_documents.py")
+        (f"{name}Vectorizer", "input"): (
+            ("file", "filename"),
+            "takes files: tests/feature_extraction/test_count_vectorizer.py",
+        )
         for name in ("Count", "Hashing", "Tfidf")
     },
     ("GeneralizedAdditiveModel", "family"): (

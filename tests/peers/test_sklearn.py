@@ -8,33 +8,20 @@ import io
 import re
 import textwrap
 import warnings
-from importlib import import_module
 
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.linalg import LinAlgWarning
 from sklearn.base import is_regressor
-from sklearn.datasets import load_diabetes, load_iris, make_classification
-from sklearn.exceptions import ConvergenceWarning, DataConversionWarning
+from sklearn.datasets import load_diabetes, make_classification
+from sklearn.exceptions import DataConversionWarning
 from sklearn.utils import get_tags
 
 from suffice.kernels import Kernel
 
-from ..laws.registry import COMMON, ESTIMATORS, fit
+from ..laws.registry import COMMON, fit
+from ._common import IRIS, PAIRS, RTOL, WEIGHT, assert_equal, assert_same_answers, fitted_pair
 
-RTOL = 1e-8
-
-
-def peer(cls):
-    """The class of scikit-learn with the same name in the module of the same name, or None."""
-    topic = cls.__module__.split(".")[1]
-    with contextlib.suppress(ImportError):
-        return getattr(import_module(f"sklearn.{topic}"), cls.__name__, None)
-    return None
-
-
-PAIRS = {cls.__name__: (cls, peer(cls)) for cls in ESTIMATORS if peer(cls)}
 each_pair = pytest.mark.parametrize("name", PAIRS)
 
 # What scikit-learn has and we have not, and why.
@@ -79,20 +66,6 @@ def test_methods_are_a_superset(name):
     ours, theirs = PAIRS[name]
     public = {m for m in dir(theirs) if not m.startswith("_") and callable(getattr(theirs, m))}
     assert {m for m in public - set(dir(ours)) if (name, m) not in NOT_OURS} == set()
-
-
-def fitted_pair(name, X, y=None, theirs=None, **params):
-    """Ours and theirs, fitted to the same rows with the same parameters."""
-    ours_cls, theirs_cls = PAIRS[name]
-    known = inspect.signature(theirs_cls).parameters
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        ours = ours_cls(**params).fit(X, y)
-        given = {k: v for k, v in params.items() if k in known} | (theirs or {})
-        warnings.simplefilter(
-            "ignore", LinAlgWarning
-        )  # their Newton solver, where ours takes the shortest step
-        return ours, theirs_cls(**given).fit(X, y)
 
 
 OURS_ALONE = ("newton", "gradient", "bfgs", "dfp", "svrg")
@@ -157,34 +130,7 @@ def test_attributes_are_a_superset(name):
 # --- results -------------------------------------------------------------------------------------------
 
 
-def assert_equal(ours, theirs, names, rtol=RTOL, signs=()):
-    for name in names:
-        a, b = getattr(ours, name), getattr(theirs, name)
-        if isinstance(b, list):
-            a, b = np.array(a), np.array(b)
-        if name in signs:  # an axis has two directions: of each, the one that fits
-            a = a * np.where((a * b).sum(axis=signs[name], keepdims=True) < 0, -1.0, 1.0)
-        a, b = np.asarray(a), np.asarray(b)
-        if b.dtype.kind == "f":
-            size = np.abs(b).max(initial=0.0)
-            np.testing.assert_allclose(a, b, rtol=rtol, atol=rtol * size, err_msg=name)
-        else:
-            np.testing.assert_array_equal(a, b, err_msg=name)
-
-
-def assert_same_answers(ours, theirs, X, names, rtol=RTOL):
-    for name in names:
-        a, b = getattr(ours, name)(X), getattr(theirs, name)(X)
-        if np.asarray(b).dtype.kind == "f":
-            atol = rtol * np.abs(np.asarray(b)[np.isfinite(b)]).max(initial=0.0)
-            np.testing.assert_allclose(a, b, rtol=rtol, atol=atol, err_msg=name)
-        else:
-            np.testing.assert_array_equal(a, b, err_msg=name)
-
-
-IRIS = load_iris(return_X_y=True)
 DIABETES = load_diabetes(return_X_y=True)
-WEIGHT = np.random.default_rng(0).gamma(2.0, size=150)
 
 
 def weighted_pair(name, X, y, weight, **params):
@@ -274,57 +220,6 @@ def test_ridge_sparse():
     X = sp.csr_array(np.where(np.abs(X) < 0.02, 0.0, X))
     ours, theirs = fitted_pair("Ridge", X, y, theirs={"tol": 1e-14, "solver": "sparse_cg"})
     assert_equal(ours, theirs, ["coef_", "intercept_"], 1e-7)
-
-
-@pytest.mark.parametrize("n_components", [None, 2, 0.9, 0.9999, "mle"], ids=str)
-@pytest.mark.parametrize("solver", ["full", "covariance_eigh", "auto"])
-def test_pca(n_components, solver):
-    X = IRIS[0] @ np.random.default_rng(0).normal(size=(4, 4))
-    ours, theirs = fitted_pair("PCA", X, n_components=n_components, svd_solver=solver)
-    names = ["components_", "explained_variance_", "explained_variance_ratio_", "singular_values_"]
-    names += ["mean_", "n_components_", "n_samples_", "noise_variance_"]
-    assert_equal(ours, theirs, names)
-    answers = ["transform", "score_samples"]
-    assert_same_answers(ours, theirs, X, answers, 1e-7)
-    np.testing.assert_allclose(ours.get_covariance(), theirs.get_covariance(), atol=1e-9)
-    np.testing.assert_allclose(ours.get_precision(), theirs.get_precision(), rtol=1e-6)
-    Z = theirs.transform(X)
-    np.testing.assert_allclose(ours.inverse_transform(Z), theirs.inverse_transform(Z), atol=1e-9)
-    np.testing.assert_allclose(ours.score(X), theirs.score(X), rtol=1e-8)
-
-
-def test_pca_counts_the_components_of_minkas_likelihood():
-    """Of rows of a lower rank, what is left over is no noise: the likelihood is largest at the rank."""
-    rng = np.random.default_rng(0)
-    for rank, D, noise in ((9, 10, 0.0), (1, 3, 0.0), (4, 6, 1e-9), (3, 6, 1e-5), (3, 6, 0.1), (2, 2, 0.0)):
-        X = rng.normal(size=(50, rank)) @ rng.normal(size=(rank, D)) + noise * rng.normal(size=(50, D))
-        for solver in ("full", "covariance_eigh"):  # with which theirs counts rounding as components
-            ours, theirs = fitted_pair(
-                "PCA", X, None, {"svd_solver": "full"}, n_components="mle", svd_solver=solver
-            )
-            assert ours.n_components_ == theirs.n_components_, (rank, D, noise, solver)
-            small = PAIRS["PCA"][0]("mle", svd_solver=solver).fit(2.0**-40 * X)
-            assert small.n_components_ == ours.n_components_  # whatever the unit of the rows
-
-
-def test_pca_whitened():
-    X = IRIS[0]
-    ours, theirs = fitted_pair("PCA", X, n_components=2, whiten=True)
-    assert_same_answers(ours, theirs, X, ["transform"], 1e-7)
-    Z = theirs.transform(X)
-    np.testing.assert_allclose(ours.inverse_transform(Z), theirs.inverse_transform(Z), atol=1e-8)
-    # scikit-learn 1.9 multiplies whitened components by the variance once more in get_covariance, so that its
-    # model of the rows is another one; ours is the model without whitening, which is what the rows have.
-    plain = PAIRS["PCA"][1](2).fit(X)
-    np.testing.assert_allclose(ours.get_covariance(), plain.get_covariance(), atol=1e-9)
-    np.testing.assert_allclose(ours.score_samples(X), plain.score_samples(X), rtol=1e-7)
-
-
-def test_pca_with_more_features_than_rows():
-    X = np.random.default_rng(0).normal(size=(8, 20))
-    ours, theirs = fitted_pair("PCA", X, n_components=5)
-    names = ["components_", "explained_variance_", "explained_variance_ratio_", "mean_", "noise_variance_"]
-    assert_equal(ours, theirs, names, 1e-7)
 
 
 @pytest.mark.parametrize("sparse", [False, True], ids=["dense", "csr"])
@@ -531,125 +426,6 @@ def test_logistic_loss_is_no_worse_at_default_tolerance():
         return -log_p.sum() + 0.5 * (model.coef_**2).sum()
 
     assert objective(ours) <= objective(theirs) * (1 + 1e-5)
-
-
-@pytest.mark.parametrize("algorithm", ["lloyd", "elkan"])
-@pytest.mark.parametrize("weights", [False, True])
-def test_kmeans(algorithm, weights):
-    X, _ = IRIS
-    start = X[[0, 60, 120, 149]]
-    weight = WEIGHT if weights else None
-    pair = []
-    for cls in PAIRS["KMeans"]:
-        model = cls(4, init=start, n_init=1, tol=0, algorithm=algorithm)
-        pair.append(model.fit(X, sample_weight=weight))
-    ours, theirs = pair
-    assert_equal(ours, theirs, ["cluster_centers_", "inertia_", "labels_"])
-    assert_same_answers(ours, theirs, X, ["predict", "transform"])
-    np.testing.assert_allclose(ours.score(X), theirs.score(X), rtol=1e-9)
-    assert ours.n_iter_ == theirs.n_iter_
-
-
-def test_kmeans_with_empty_clusters():
-    """Two starts on one place: the cluster left without rows takes the row farthest from its centre."""
-    X = np.array([[0.0], [1.0], [2.0], [10.0], [11.0], [30.0]])
-    start = np.array([[1.0], [1.0], [10.0]])
-    ours, theirs = fitted_pair("KMeans", X, n_clusters=3, init=start, n_init=1, tol=0)
-    assert_equal(ours, theirs, ["inertia_"])
-    np.testing.assert_allclose(
-        np.sort(ours.cluster_centers_, axis=0), np.sort(theirs.cluster_centers_, axis=0)
-    )
-    # Both are far from all rows.
-    X = IRIS[0]
-    start = np.vstack([X[0], np.full((2, 4), 100.0)])
-    ours, theirs = fitted_pair("KMeans", X, n_clusters=3, init=start, n_init=1, tol=0)
-    assert len(np.unique(ours.labels_)) == 3
-    # Which far row goes to which empty cluster is arbitrary, so the two may settle in different optima.
-    np.testing.assert_allclose(ours.inertia_, theirs.inertia_, rtol=0.1)
-
-
-def test_kmeans_warns_of_fewer_distinct_rows_than_clusters():
-    X = np.array([[0.0], [0.0], [1.0], [1.0], [2.0]])
-    for cls in PAIRS["KMeans"]:
-        with pytest.warns(ConvergenceWarning, match=r"Number of distinct clusters \(3\) found smaller than"):
-            model = cls(4, random_state=0, n_init=1).fit(X)
-        assert model.inertia_ == 0.0
-        with pytest.warns(ConvergenceWarning, match="distinct clusters"):
-            cls(4, random_state=0, n_init=1).fit(X, sample_weight=[1.0, 2.0, 1.0, 1.0, 1.0])
-    for cls in PAIRS["GaussianMixture"]:
-        with pytest.warns(ConvergenceWarning, match=r"Number of distinct clusters \(3\) found smaller than"):
-            cls(4, random_state=0).fit(X)
-
-
-def test_kmeans_seeding_is_as_good():
-    """Not the same draws, but as good on average."""
-    X, _ = IRIS
-    inertia = [
-        np.mean([cls(5, n_init=1, random_state=s).fit(X).inertia_ for s in range(15)])
-        for cls in PAIRS["KMeans"]
-    ]
-    assert inertia[0] <= 1.1 * inertia[1]
-
-
-@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
-def test_gaussian_mixture(kind):
-    X, y = IRIS
-    means = np.stack([X[y == k].mean(axis=0) for k in range(3)])
-    precision = {
-        "full": np.tile(np.eye(4), (3, 1, 1)),
-        "tied": np.eye(4),
-        "diag": np.ones((3, 4)),
-        "spherical": np.ones(3),
-    }
-    start = {"weights_init": np.full(3, 1 / 3), "means_init": means, "precisions_init": 2.0 * precision[kind]}
-    ours, theirs = fitted_pair(
-        "GaussianMixture", X, n_components=3, covariance_type=kind, tol=1e-6, max_iter=500, **start
-    )
-    names = [
-        "weights_",
-        "means_",
-        "covariances_",
-        "precisions_",
-        "precisions_cholesky_",
-        "n_iter_",
-        "converged_",
-    ]
-    assert_equal(ours, theirs, names, 1e-7)
-    np.testing.assert_allclose(ours.lower_bound_, theirs.lower_bound_, rtol=1e-9)
-    np.testing.assert_allclose(ours.lower_bounds_, theirs.lower_bounds_, rtol=1e-9)
-    assert_same_answers(ours, theirs, X, ["predict", "predict_proba", "score_samples"], 1e-7)
-    for name in ("aic", "bic", "score"):
-        np.testing.assert_allclose(getattr(ours, name)(X), getattr(theirs, name)(X), rtol=1e-9)
-
-
-@pytest.mark.parametrize("kind", ["full", "tied", "diag", "spherical"])
-def test_gaussian_mixture_of_one(kind):
-    """One component needs no start: the same numbers with default options."""
-    X, _ = IRIS
-    ours, theirs = fitted_pair("GaussianMixture", X, covariance_type=kind)
-    assert_equal(ours, theirs, ["weights_", "means_", "covariances_", "precisions_", "lower_bound_"], 1e-7)
-    X_ours, k = ours.sample(5)
-    X_theirs, _ = theirs.sample(5)
-    assert X_ours.shape == X_theirs.shape
-    assert k.shape == (5,)
-
-
-def test_gaussian_mixture_step_by_step():
-    """With `warm_start` each call goes on, and compares its objective with that of the call before."""
-    X, y = IRIS
-    start = {"means_init": np.stack([X[y == k].mean(axis=0) for k in range(3)]), "random_state": 0}
-    start |= {"weights_init": np.full(3, 1 / 3), "precisions_init": np.tile(np.eye(4), (3, 1, 1))}
-    whole, _ = fitted_pair("GaussianMixture", X, n_components=3, **start)
-    pair = [cls(3, warm_start=True, max_iter=1, **start) for cls in PAIRS["GaussianMixture"]]
-    ours, theirs = pair
-    for _ in range(whole.n_iter_):
-        assert not getattr(ours, "converged_", False)
-        for model in pair:
-            fit(model, X)
-        np.testing.assert_allclose(ours.lower_bound_, theirs.lower_bound_, rtol=1e-9)
-        assert ours.converged_ == theirs.converged_
-    assert ours.converged_
-    np.testing.assert_allclose(ours.means_, whole.means_, rtol=1e-9)
 
 
 # --- one column of targets -----------------------------------------------------------------------------

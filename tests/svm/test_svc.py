@@ -5,18 +5,14 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
-from scipy.optimize import LinearConstraint, minimize
 from sklearn import svm as peer
 from sklearn.datasets import load_iris, make_classification
 from sklearn.exceptions import ConvergenceWarning, NotFittedError
 
 import suffice
 from suffice.estimator.interchange import as_sklearn
-from suffice.fitting.dual import Columns, Dual, minimize_dual
 from suffice.kernels import RBF, Polynomial, Subsequences
-from suffice.loops.dual import worst_pair
-from suffice.svm import SVC, NuSVC, svc_path
-from suffice.textbook import smo_step
+from suffice.svm import SVC, NuSVC
 
 X, y = make_classification(300, 8, flip_y=0.1, random_state=0)
 weight = np.random.default_rng(0).integers(0, 3, len(y))
@@ -37,53 +33,6 @@ def test_scores_are_those_of_scikit_learn(kernel):
                 dense[:, model.support_] = model.dual_coef_
             np.testing.assert_allclose(*coefficients, atol=1e-3)
             np.testing.assert_allclose(ours.intercept_, theirs.intercept_, atol=1e-3)
-
-
-def test_the_dual_is_minimized():
-    """Against a general solver, with groups and coefficients that share rows, as of a regression."""
-    rng = np.random.default_rng(1)
-    A = rng.normal(size=(12, 20))
-    K, row = A @ A.T, np.tile(np.arange(12), 2)
-    q, group = rng.normal(size=24), np.repeat([0, 1], 12)
-    lower, upper = np.repeat([0.0, -0.5], 12), np.repeat([0.5, 0.0], 12)
-    start = np.repeat([0.1, -0.2], 12)
-    found = minimize_dual(
-        Dual(q, lower, upper, row, group),
-        Columns(lambda r, part: K[r, part], K.diagonal, 12, 1 << 20),
-        start,
-        1e-10,
-        -1,
-    )
-    full = K[np.ix_(row, row)]
-    sums = np.stack([group == 0, group == 1]).astype(float)
-    best = minimize(
-        lambda b: b @ full @ b / 2 + q @ b, start, jac=lambda b: full @ b + q, method="trust-constr",
-        bounds=list(zip(lower, upper, strict=True)),
-        constraints=LinearConstraint(sums, sums @ start, sums @ start),
-        options={"gtol": 1e-10, "xtol": 1e-12, "maxiter": 3000},
-    )  # fmt: skip
-    assert found.violation <= 1e-10
-    assert found.objective == pytest.approx(best.fun, abs=1e-6)
-    assert found.objective <= best.fun + 1e-9
-    np.testing.assert_allclose(sums @ found.beta, sums @ start, atol=1e-12)
-    np.testing.assert_allclose(found.slope, full @ found.beta + q, atol=1e-12)
-
-
-def test_rounding_of_the_cache_is_far_below_the_tolerance():
-    """Columns in float32 are trusted for a large tolerance, and checked in float64 for a small one."""
-    K, sign = RBF(0.1)(X), np.where(y == 1, 1.0, -1.0)
-    lower, upper = np.minimum(sign, 0.0), np.maximum(sign, 0.0)
-    none = np.zeros(len(y), np.int64)
-    dual = Dual(-sign, lower, upper, np.arange(len(y)), none)
-    error = {}
-    for tol in (1e-2, 1e-7):
-        columns = Columns(lambda rows, part: K[rows, part], K.diagonal, len(y), 1 << 20)
-        found = minimize_dual(dual, columns, np.zeros(len(y)), tol, -1)
-        slope = K @ found.beta + dual.q
-        *_, violation = worst_pair(slope, found.beta, lower, upper, none, 1)
-        assert violation <= 1.01 * tol
-        error[tol] = np.abs(slope - found.slope).max()
-    assert error[1e-7] < 1e-12 < error[1e-2] < 1e-4
 
 
 def test_conditions_of_an_optimum():
@@ -197,60 +146,6 @@ def test_slack_budget():
     both = np.tile(X[:20], (2, 1)), np.append(y[:20], 1 - y[:20])
     with pytest.raises(ValueError, match="is not reached with this kernel"):
         SVC(slack_budget=1.0).fit(*both)
-
-
-def test_path():
-    rows, labels = load_iris(return_X_y=True)
-    Cs = [10.0, 0.1, 1.0]
-    models = svc_path(rows, labels, Cs=Cs, tol=1e-8, gamma=0.5)
-    assert [model.C for model in models] == Cs
-    for C, model in zip(Cs, models, strict=True):
-        alone = SVC(C=C, tol=1e-8, gamma=0.5, decision_function_shape="ovo").fit(rows, labels)
-        model.set_params(decision_function_shape="ovo")
-        np.testing.assert_allclose(model.decision_function(rows), alone.decision_function(rows), atol=1e-6)
-    with pytest.raises(ValueError, match="Cs must be positive and finite"):
-        svc_path(rows, labels, Cs=[np.inf])
-    with pytest.raises(ValueError, match="does not take checkpoint, slack_budget: use SVC"):
-        svc_path(rows, labels, slack_budget=1.0, checkpoint="file")
-    for wrong in (0, -3):
-        with pytest.raises(ValueError, match="Cs must be positive and finite"):
-            svc_path(rows, labels, Cs=wrong)
-
-
-def test_steps_of_two_variables_end_at_the_optimum():
-    """Constraints hold, the dual never worsens, and the most violating pairs end at the optimum of SVC."""
-    rows, sign, C = X[:30], np.where(y[:30] == 1, 1.0, -1.0), 0.5
-    K = RBF(0.1)(rows)
-    alpha, b = np.zeros(30), 0.0
-
-    def value(a):
-        return 0.5 * (a * sign) @ K @ (a * sign) - a.sum()
-
-    for _ in range(400):
-        slope = K @ (alpha * sign) - sign
-        rises = np.where(np.where(sign > 0, alpha < C, alpha > 0), slope, np.inf)
-        falls = np.where(np.where(sign > 0, alpha > 0, alpha < C), slope, -np.inf)
-        if falls.max() - rises.min() < 1e-9:
-            break
-        step = smo_step(K, sign, alpha, b, int(rises.argmin()), int(falls.argmax()), C=C)
-        assert value(step.alpha) <= value(alpha) + 1e-12 and abs(step.alpha @ sign) < 1e-9
-        assert (step.alpha >= -1e-12).all() and (step.alpha <= C + 1e-12).all()
-        alpha, b = step.alpha, step.intercept
-    model = SVC(kernel=RBF(0.1), C=C, tol=1e-9).fit(rows, sign)
-    np.testing.assert_allclose(
-        K @ (alpha * sign), model.decision_function(rows) - model.intercept_, atol=1e-6
-    )
-    for wrong, message in (((K[:2], sign), "square"), ((K, sign + 1), "1 or -1"), ((K, sign[:5]), "shapes")):
-        with pytest.raises(ValueError, match=message):
-            smo_step(*wrong, alpha, 0.0, 0, 1)
-    for pair in ((1, 1), (0, len(K)), (-1, 0)):
-        with pytest.raises(ValueError, match=f"two rows of {len(K)}, from 0"):
-            smo_step(K, sign, alpha, 0.0, *pair)
-    for wrong in (alpha - 1.0, alpha + 1e9, alpha * np.nan):
-        with pytest.raises(ValueError, match="alpha must be from 0 to C"):
-            smo_step(K, sign, wrong, 0.0, 0, 1, C=C)
-    same = smo_step(np.ones((2, 2)), [1, -1], [0.0, 0.0], 0.0, 0, 1, C=2.0)  # equal rows of both labels
-    assert same.alpha.tolist() == [2.0, 2.0] and same.curvature == 0.0
 
 
 @pytest.mark.parametrize(("cls", "theirs"), [(SVC, peer.SVC), (NuSVC, peer.NuSVC)])

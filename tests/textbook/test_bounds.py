@@ -1,4 +1,4 @@
-"""Bounds bound: exact tails and simulated risks lie below them. Bias and variance add up."""
+"""Bounds bound: exact tails and simulated risks lie below them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,6 @@ from scipy.optimize import linprog
 from scipy.stats import binom
 from sklearn.tree import DecisionTreeClassifier
 
-from suffice.linear_model import LinearRegression, Ridge
-from suffice.model_selection import bias_variance_decomposition, replicate_predictions
 from suffice.textbook import (
     finite_class_bound,
     finite_class_sample_size,
@@ -112,47 +110,3 @@ def test_refused():
     ):
         with pytest.raises(ValueError, match=r"must|one for each"):
             call()
-
-
-# --- bias and variance ---------------------------------------------------------------------------------
-
-
-def test_parts_add_up():
-    rng = np.random.default_rng(0)
-    P, weight, truth = rng.normal(size=(9, 4)), rng.gamma(2.0, size=9), rng.normal(size=4)
-    found = bias_variance_decomposition(P, truth, noise=0.3, weight=weight)
-    share = weight / weight.sum()
-    np.testing.assert_allclose(found.mse, 0.3 + share @ (P - truth) ** 2)
-    np.testing.assert_allclose(found.variance, share @ (P - share @ P) ** 2)
-    assert found.mean()["mse"] == pytest.approx(found.mse.mean())
-    far = bias_variance_decomposition(P + 1e8, truth + 1e8, weight=weight)
-    np.testing.assert_allclose(far.variance, found.variance, rtol=1e-6)
-
-
-@pytest.mark.slow
-def test_least_squares_has_the_variance_that_it_must_have():
-    """Unbiased, with variance sigma^2 x' (X'X)^-1 x; ridge has less variance and some bias."""
-    x = np.column_stack([np.ones(15), np.linspace(-1.0, 1.0, 15)])
-    truth = x @ [1.0, 2.0]
-    exact = 0.25 * np.einsum("nd,de,ne->n", x, np.linalg.inv(x.T @ x), x)
-
-    def sample(rng):
-        return x, truth + rng.normal(scale=0.5, size=15)
-
-    line = replicate_predictions(LinearRegression(fit_intercept=False), sample, x, n_replicates=600)
-    found = bias_variance_decomposition(line, truth, noise=0.25)
-    np.testing.assert_allclose(found.variance, exact, rtol=0.35)
-    assert found.mean()["bias_squared"] < 4 * exact.mean() / 600
-    shrunk = replicate_predictions(Ridge(5.0, fit_intercept=False), sample, x, n_replicates=600)
-    other = bias_variance_decomposition(shrunk, truth, noise=0.25)
-    assert other.mean()["variance"] < found.mean()["variance"]
-    assert other.mean()["bias_squared"] > 0.01
-    again = replicate_predictions(LinearRegression(fit_intercept=False), sample, x, n_replicates=3)
-    assert (again == line[:3]).all()
-
-
-def test_decomposition_refused():
-    with pytest.raises(ValueError, match="n_replicates"):
-        bias_variance_decomposition(np.zeros((2, 2, 2)), 0.0)
-    with pytest.raises(ValueError, match="one per replicate"):
-        bias_variance_decomposition([1.0, 2.0], 0.0, weight=[1.0])

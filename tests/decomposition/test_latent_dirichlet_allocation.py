@@ -1,5 +1,4 @@
-"""Latent Dirichlet allocation by its bound: all documents at once, or a few at a time; and held-out
-documents."""
+"""Latent Dirichlet allocation by its bound: all documents at once, or a few at a time."""
 
 from __future__ import annotations
 
@@ -10,7 +9,6 @@ import numpy as np
 import pytest
 import scipy.sparse as sp
 from scipy.special import digamma, gammaln
-from scipy.stats import dirichlet
 from sklearn.decomposition import LatentDirichletAllocation as Theirs
 from sklearn.exceptions import ConvergenceWarning
 
@@ -19,24 +17,9 @@ from suffice.core.blocks import Rows
 from suffice.families import Dirichlet
 from suffice.topics import LatentDirichletAllocation, document_completion, left_to_right
 
+from ._common import corpus, lda, quiet
+
 TIGHT = {"mean_change_tol": 1e-9, "max_doc_update_iter": 5000}
-
-
-def corpus(n=120, n_topics=4, n_words=50, length=40, seed=0):
-    rng = np.random.default_rng(seed)
-    phi = rng.dirichlet(np.full(n_words, 0.08), size=n_topics)
-    truth = LatentDirichletAllocation.from_topics(phi, doc_topic_prior=0.2, random_state=seed)
-    return truth.sample(n, length=rng.poisson(length, n))[0], truth
-
-
-def fit(lda, X, **how):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore", ConvergenceWarning)
-        return lda.fit(X, **how)
-
-
-def lda(n_components=4, **params):
-    return LatentDirichletAllocation(n_components, **{"random_state": 0, "max_iter": 30} | params)
 
 
 # --- the bound ----------------------------------------------------------------------------------------------
@@ -54,7 +37,7 @@ def lda(n_components=4, **params):
 )
 def test_the_bound_does_not_fall(priors):
     X, _ = corpus()
-    found = fit(lda(**priors, **TIGHT, tol=0.0), X)
+    found = quiet(lda(**priors, **TIGHT, tol=0.0), X)
     assert len(found.trace_) > 12
     rises = np.diff(found.trace_)
     if found.stopped_because_ == "objective worsened":  # a document has come to another of its optima
@@ -70,7 +53,7 @@ def test_the_bound_does_not_fall(priors):
 def test_learnt_priors_raise_the_bound():
     X, _ = corpus(300)
     bounds = [
-        fit(lda(max_iter=80, tol=0.0, **TIGHT, **priors), X).trace_[-1]
+        quiet(lda(max_iter=80, tol=0.0, **TIGHT, **priors), X).trace_[-1]
         for priors in (
             {},
             {"doc_topic_prior": "auto"},
@@ -83,7 +66,7 @@ def test_learnt_priors_raise_the_bound():
 def test_the_optimum_of_the_priors():
     """No other alpha or eta has a larger bound at these posteriors."""
     X, _ = corpus()
-    found = fit(lda(doc_topic_prior="auto", topic_word_prior="auto", **TIGHT), X)
+    found = quiet(lda(doc_topic_prior="auto", topic_word_prior="auto", **TIGHT), X)
     s = found.model_.summarize(Rows(X, None, np.ones(X.shape[0])))
     alpha = Dirichlet(found.model_.alpha).estimate(s.log_theta / s.weight)
     best = alpha.log_likelihood(s.log_theta / s.weight)
@@ -94,7 +77,7 @@ def test_the_optimum_of_the_priors():
 def test_bound_is_scikit_learns():
     X, _ = corpus()
     theirs = Theirs(4, random_state=0, max_iter=8, mean_change_tol=1e-9, max_doc_update_iter=5000).fit(X)
-    ours = fit(lda(max_iter=8, **TIGHT), X)
+    ours = quiet(lda(max_iter=8, **TIGHT), X)
     model = ours.model_.replace(word=np.ascontiguousarray(theirs.components_.T))
     ours.model_ = model
     np.testing.assert_allclose(ours.score(X), theirs.score(X), rtol=1e-9)
@@ -107,7 +90,7 @@ def test_fit_is_scikit_learns():
     X, _ = corpus()
     how = {"doc_topic_prior": 1.0, "topic_word_prior": 0.3}
     theirs = Theirs(4, random_state=0, max_iter=15, **TIGHT, **how).fit(X)
-    ours = fit(lda(max_iter=15, tol=0.0, **TIGHT, **how), X)
+    ours = quiet(lda(max_iter=15, tol=0.0, **TIGHT, **how), X)
     np.testing.assert_allclose(ours.components_, theirs.components_, rtol=1e-5)
     np.testing.assert_allclose(ours.trace_[-1], theirs.score(X) / X.sum(), rtol=1e-3)
 
@@ -141,9 +124,9 @@ def log_evidence(row, phi, alpha):
 
 def test_dense_sparse_single_precision():
     X, _ = corpus()
-    one = fit(lda(), X)
+    one = quiet(lda(), X)
     for other in (X.toarray(), X.astype(np.float32), sp.csr_matrix(X), X.astype(np.int64)):
-        found = fit(lda(), other)
+        found = quiet(lda(), other)
         assert (found.model_.word == one.model_.word).all()
         theta = found.transform(other)
         assert theta.dtype == (np.float32 if other.dtype == np.float32 else np.float64)
@@ -153,10 +136,10 @@ def test_dense_sparse_single_precision():
 def test_threads_change_no_bit():
     X, _ = corpus(600)
     with suffice.threads(1):
-        one = fit(lda(max_iter=5), X)
+        one = quiet(lda(max_iter=5), X)
         answer, score = one.transform(X), one.score(X)
     with suffice.threads(2):
-        two = fit(lda(max_iter=5), X)
+        two = quiet(lda(max_iter=5), X)
         assert (two.components_ == one.components_).all()
         assert (two.trace_ == one.trace_).all()
         assert (two.transform(X) == answer).all()
@@ -173,15 +156,15 @@ def test_parquet(tmp_path):
     pq.write_table(table, tmp_path / "a.parquet", row_group_size=37)
     features = suffice.sparse("words", "counts", size=X.shape[1])
     scanned = suffice.rows(suffice.scan_parquet(tmp_path), features=features)
-    here = fit(lda(max_iter=5), X)
+    here = quiet(lda(max_iter=5), X)
     with suffice.threads(1):
-        there = fit(lda(max_iter=5), scanned)
+        there = quiet(lda(max_iter=5), scanned)
     np.testing.assert_allclose(there.components_, here.components_, rtol=1e-9)
     with suffice.threads(2):
-        assert (fit(lda(max_iter=5), scanned).components_ == there.components_).all()
+        assert (quiet(lda(max_iter=5), scanned).components_ == there.components_).all()
     np.testing.assert_allclose(there.transform(scanned), here.transform(X), rtol=1e-7)
     np.testing.assert_allclose(there.perplexity(scanned), here.perplexity(X))
-    batch = fit(lda(max_iter=2, solver="online", batch_size=37), scanned)
+    batch = quiet(lda(max_iter=2, solver="online", batch_size=37), scanned)
     assert batch.n_batch_iter_ == 2 * 4
 
 
@@ -190,16 +173,16 @@ def test_hard_documents():
     X = np.array([[0, 0, 0, 0], [3, 1, 0, 0], [0, 2, 2, 0]])
     for K in (1, 2, 9):
         for prior in (None, 1e-4, 5.0):
-            found = fit(lda(K, doc_topic_prior=prior, topic_word_prior=prior), X)
+            found = quiet(lda(K, doc_topic_prior=prior, topic_word_prior=prior), X)
             theta = found.transform([[0, 0, 0, 0], [0, 0, 0, 7], [1e6, 0, 1, 0]])
             np.testing.assert_allclose(theta.sum(axis=1), 1.0)
             np.testing.assert_allclose(theta[0], 1.0 / K)
             assert np.isfinite(found.score(X))
-    one = fit(lda(1, topic_word_prior=0.5), X)
+    one = quiet(lda(1, topic_word_prior=0.5), X)
     np.testing.assert_allclose(one.components_[0], X.sum(axis=0) + 0.5)
-    assert np.isfinite(fit(lda(2), X[1:2]).components_).all()
-    assert np.isfinite(fit(lda(2), X * 1e12).components_).all()
-    np.testing.assert_array_equal(fit(lda(2), np.zeros((3, 2))).components_, 0.5)  # the prior
+    assert np.isfinite(quiet(lda(2), X[1:2]).components_).all()
+    assert np.isfinite(quiet(lda(2), X * 1e12).components_).all()
+    np.testing.assert_array_equal(quiet(lda(2), np.zeros((3, 2))).components_, 0.5)  # the prior
     with pytest.raises(ValueError, match="Negative values"):
         lda(2).fit(-X)
     with pytest.raises(ValueError, match="NaN"):
@@ -249,50 +232,22 @@ def test_online_is_scikit_learns():
     X, _ = corpus()
     how = {"doc_topic_prior": 1.0, "topic_word_prior": 0.3, "batch_size": 32, "max_iter": 3}
     theirs = Theirs(4, random_state=0, learning_method="online", **TIGHT, **how).fit(X)
-    ours = fit(lda(learning_method="online", tol=0.0, **TIGHT, **how), X)
+    ours = quiet(lda(learning_method="online", tol=0.0, **TIGHT, **how), X)
     assert ours.n_batch_iter_ == 12
     np.testing.assert_allclose(ours.components_, theirs.components_, rtol=1e-6)
     with suffice.threads(1):
-        again = fit(lda(solver="online", tol=0.0, **TIGHT, **how), X)
+        again = quiet(lda(solver="online", tol=0.0, **TIGHT, **how), X)
     assert (again.components_ == ours.components_).all()
 
 
 def test_solvers_find_the_topics():
     X, truth = corpus(400, length=60)
     for solver in ("variational", "online"):
-        found = fit(
+        found = quiet(
             lda(solver=solver, max_iter=60, topic_word_prior=0.08, doc_topic_prior=0.2, random_state=1), X
         )
         phi = found.components_ / found.components_.sum(axis=1, keepdims=True)
         assert (np.abs(phi[:, None] - truth.components_).sum(axis=2).min(axis=1) < 0.3).all(), solver
-
-
-# --- held-out documents -------------------------------------------------------------------------------------
-
-
-def test_document_completion_prefers_the_truth():
-    X, truth = corpus(400)
-    Y = corpus(200)[1].sample(200, length=60)[0]
-    found = fit(lda(topic_word_prior=0.08, doc_topic_prior=0.2), X)
-    nothing = LatentDirichletAllocation.from_topics(np.full((4, 50), 1 / 50))
-    of_truth, of_found, of_nothing = (
-        document_completion(m, Y, random_state=0) for m in (truth, found, nothing)
-    )
-    np.testing.assert_allclose(of_nothing, -np.log(50))
-    assert of_nothing < of_found < of_truth + 0.01
-    with pytest.raises(ValueError, match="no word to predict"):
-        document_completion(truth, Y, observed_fraction=1.0)
-
-
-def test_left_to_right_prefers_the_truth():
-    X, truth = corpus(100, length=15)
-    nothing = LatentDirichletAllocation.from_topics(np.full((4, 50), 1 / 50))
-    ours, empty = (left_to_right(m, X, random_state=0) for m in (truth, nothing))
-    np.testing.assert_allclose(empty, -X.sum(axis=1) * np.log(50), rtol=1e-12)
-    assert ours.sum() > empty.sum()
-    assert (ours > truth.evidence_lower_bound(X) - 1.0).all()
-    with suffice.threads(1):
-        assert (left_to_right(truth, X, random_state=0) == ours).all()
 
 
 def test_sample_has_the_probabilities():
@@ -302,38 +257,6 @@ def test_sample_has_the_probabilities():
     assert (X.sum(axis=1) == [5, 10] * 10000).all()
     np.testing.assert_allclose(theta.mean(axis=0), [2 / 3, 1 / 3], atol=0.01)
     np.testing.assert_allclose(X.sum(axis=0) / X.sum(), [2 / 3, 1 / 3] @ phi, atol=0.01)
-
-
-# --- the Dirichlet distribution -----------------------------------------------------------------------------
-
-
-def test_dirichlet_is_scipys():
-    alpha, p = np.array([0.5, 2.0, 3.5]), np.array([0.2, 0.3, 0.5])
-    ours, theirs = Dirichlet(alpha), dirichlet(alpha)
-    np.testing.assert_allclose(ours.entropy, theirs.entropy())
-    np.testing.assert_allclose(ours.log_density(p), theirs.logpdf(p))
-    np.testing.assert_allclose(ours.log_density(np.stack([p, p])), theirs.logpdf(p))
-    np.testing.assert_allclose(ours.mean, theirs.mean())
-    np.testing.assert_allclose(ours.expected_log, digamma(alpha) - digamma(alpha.sum()))
-
-
-@pytest.mark.parametrize(
-    "alpha", [[0.02, 0.5, 30.0], [5.0, 5.0], [1e-3] * 4, [300.0, 0.1, 2.0, 7.0, 1e-2], [1e3, 2e3]]
-)
-@pytest.mark.parametrize("start", [1.0, 0.01, 100.0])
-def test_dirichlet_is_estimated(alpha, start):
-    alpha = np.array(alpha)
-    mean_log = Dirichlet(alpha).expected_log
-    found = Dirichlet(np.full(len(alpha), start)).estimate(mean_log)
-    np.testing.assert_allclose(found.alpha, alpha, rtol=1e-6)
-
-
-def test_dirichlet_is_estimated_from_draws():
-    p = np.random.default_rng(0).dirichlet([0.5, 2.0, 3.5], size=20000)
-    found = Dirichlet(np.ones(3)).estimate(np.log(p).mean(axis=0))
-    np.testing.assert_allclose(found.alpha, [0.5, 2.0, 3.5], rtol=0.03)
-    mean_log = Dirichlet(np.full(5, 0.3)).expected_log
-    np.testing.assert_allclose(Dirichlet(np.ones(5)).estimate(mean_log, symmetric=True).alpha, 0.3, rtol=1e-8)
 
 
 @pytest.mark.parametrize("solver", ["variational", "online", "gibbs"])
@@ -388,7 +311,7 @@ def test_defaults_make_ten_passes_without_a_warning():
 
 def test_evaluate_every_stops_by_the_perplexity(capsys):
     X, _ = corpus()
-    made = fit(lda(max_iter=200, evaluate_every=2, perp_tol=0.5, verbose=1), X)
+    made = quiet(lda(max_iter=200, evaluate_every=2, perp_tol=0.5, verbose=1), X)
     perplexity = np.exp(-made.trace_)
     assert made.converged_ and made.n_iter_ % 2 == 0
     assert abs(perplexity[-1] - perplexity[-3]) < 0.5 <= abs(perplexity[-3] - perplexity[-5])
@@ -398,14 +321,14 @@ def test_evaluate_every_stops_by_the_perplexity(capsys):
 
 def test_perplexity_of_a_sample_counts_topics_once():
     X, _ = corpus()
-    made = fit(lda(total_samples=2 * X.shape[0]), X)
+    made = quiet(lda(total_samples=2 * X.shape[0]), X)
     twice = sp.vstack([X, X])
     np.testing.assert_allclose(made.perplexity(X, sub_sampling=True), made.perplexity(twice))
 
 
 def test_exp_dirichlet_component():
     X, _ = corpus()
-    made = fit(lda(), X)
+    made = quiet(lda(), X)
     word = made.components_
     expected = np.exp(digamma(word) - digamma(word.sum(axis=1, keepdims=True)))
     np.testing.assert_allclose(made.exp_dirichlet_component_, expected)

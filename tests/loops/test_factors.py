@@ -1,4 +1,4 @@
-"""Rows of factors at their optimum."""
+"""The loop of coordinate descent for rows of factors ends at their least squares."""
 
 import numpy as np
 import pytest
