@@ -486,7 +486,8 @@ SCRIPT = textwrap.dedent(
     from sklearn.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
     from sklearn.pipeline import make_pipeline
     from sklearn.preprocessing import KBinsDiscretizer, MaxAbsScaler, MinMaxScaler, PolynomialFeatures
-    from sklearn.preprocessing import QuantileTransformer, RobustScaler, SplineTransformer, StandardScaler
+    from sklearn.preprocessing import OneHotEncoder, OrdinalEncoder, QuantileTransformer, RobustScaler
+    from sklearn.preprocessing import SplineTransformer, StandardScaler, TargetEncoder
     from sklearn.svm import SVC, SVR, LinearSVC, LinearSVR, NuSVC, NuSVR, OneClassSVM
     from sklearn.tree import DecisionTreeClassifier, DecisionTreeRegressor
 
@@ -519,6 +520,8 @@ SCRIPT = textwrap.dedent(
     print("least squares", round(RidgeClassifier(0.5).fit(X, y).score(X, y), 6))
     for scaler in (MaxAbsScaler(), MinMaxScaler(), RobustScaler(), SplineTransformer(), SimpleImputer()):
         print("scaled", scaler.fit_transform(X)[:2].round(6).tolist())
+    for encoder in (OneHotEncoder(sparse_output=False), OrdinalEncoder(), TargetEncoder(smooth=2.0)):
+        print("encoded", encoder.fit(X[:, :2].round(), y > 0).transform(X[:2, :2].round()).round(6).tolist())
     bins = KBinsDiscretizer(strategy="uniform")
     for scaler in (PolynomialFeatures(), bins, QuantileTransformer(n_quantiles=9)):
         print("scaled", np.asarray(scaler.fit_transform(X[:, :2])[:2].sum(axis=1)).round(6).tolist())
@@ -603,7 +606,7 @@ def run(script):
 def test_the_same_script_with_another_import():
     topics = sorted({cls.__module__.split(".")[1] for cls, _ in PAIRS.values()})
     swapped = re.sub(rf"\bsklearn\.({'|'.join(topics)})\b", r"suffice.\1", SCRIPT)
-    assert swapped.count("from suffice.") == 24
+    assert swapped.count("from suffice.") == 25
     assert run(swapped) == run(SCRIPT)
 
 
