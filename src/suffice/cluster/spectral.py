@@ -577,7 +577,8 @@ class SpectralClustering(Clusterer):
         return Progress(SpectralModel(embedding, progress.model))
 
     def _with_rows(self, data: Partitions, points: np.ndarray) -> np.ndarray:
-        """Landmarks that are the nearest of enough rows. Those of a few outliers would be clusters."""
+        """Drop landmarks that are nearest to too few rows: landmarks of a few outliers would become
+        clusters."""
         weight = data.fold(Centers.summarize, Centers(points)).weight
         largest = np.sort(weight)[::-1]
         least = min(0.5 * weight.mean(), largest[min(self.n_clusters, len(points)) - 1])

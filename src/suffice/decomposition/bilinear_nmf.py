@@ -273,8 +273,8 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self._kernel = as_kernel(self.kernel, self.kernel_params).with_rows(X, weight)
         K = self._kernel(X)[np.ix_(keep, keep)] * root * root.T
         must_be_finite(K)
-        # Of rows times c, W and V are the same: of a kernel near one nothing overflows, and by a power of two
-        # nothing rounds. `unit` is that of lengths of rows.
+        # Scaled rows have the same W and V. A kernel near one does not overflow, and a power of two does not
+        # round. `unit` is the scale of the lengths of rows.
         unit = 2.0 ** (np.frexp(np.abs(K).max())[1] // 2)
         kernel = Split(K / unit / unit)
         starts = [

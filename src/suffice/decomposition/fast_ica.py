@@ -118,7 +118,7 @@ class Unmixing(Model):
     since: int = 0  # iterations of the active component
     longest: int = 0  # the most of a component
     newton: bool = False
-    # Of quasi-Newton steps: where the last began, its direction and length, and the loss there.
+    # For quasi-Newton steps: the start of the last step, its direction and length, and the loss there.
     anchor: Annotated[np.ndarray | None, "(K, K)"] = None
     direction: Annotated[np.ndarray | None, "(K, K)"] = None
     length: float = 1.0

@@ -50,9 +50,9 @@ from .collapsed_gibbs import as_prior, gibbs, log_joint
 
 Entries = tuple[np.ndarray, np.ndarray, np.ndarray]  # of CSR rows
 
-# What is done between two looks at what other threads have done: multiplications in one step of a document.
+# Work of a thread between two checks of the others: multiplications in one step of a document.
 RUN = 1 << 17
-# What is smaller is zero to a topic, and no logarithm is taken of it.
+# Smaller numbers count as zero in a topic, and no logarithm is taken of them.
 LEAST = 1e-150
 # The bound does not fall, but for the tolerance of documents, and where the start leads one to another of
 # its optima.

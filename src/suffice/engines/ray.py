@@ -66,7 +66,7 @@ class RayPartitions(Partitions):
                 (total,) = map(ray.get, ended_in_order([lambda: total], len(self.runs) * self.length))
             else:
                 total = tree_sum(map(ray.get, terms))
-        # What Ray hands out is read-only and lies in its store, which the answer may outlive.
+        # Results of Ray are read-only and lie in its store, which the answer may outlive.
         return deepcopy(total)
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:

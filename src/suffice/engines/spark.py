@@ -79,7 +79,7 @@ class SparkPartitions(Partitions):
             sums = run_tasks(apart.sortWithinPartitions("number", "part").drop("run"), _add, run[0])
         total = tree_sum(raised(value) for _, value in values_of(sums))
         self.came_from.clear()
-        # What was read lies in the bytes that came, which cannot be written to.
+        # Arrays are views of the bytes that were received, which are read-only.
         return deepcopy(total)
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:

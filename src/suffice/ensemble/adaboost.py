@@ -52,7 +52,7 @@ ROUNDING = 1e-12  # tolerance of the error of a random guess
 
 @dataclass(frozen=True, eq=False)
 class Rounds(Value):
-    """The rounds so far: the fitted members, their votes, and the changes of the weights."""
+    """The completed rounds: the fitted members, their votes, and the changes of the weights."""
 
     members: tuple[Any, ...] = ()  # trees, or stored estimators
     votes: Annotated[tuple[np.ndarray, ...], "M of (A_m, K)"] = ()  # for each class, of each answer

@@ -77,7 +77,7 @@ class Boosted(Progress):
 
 @dataclass(frozen=True, eq=False)
 class Stages(Value):
-    """The stages so far."""
+    """The completed stages."""
 
     trees: tuple[Tree, ...] = ()  # K of each stage
     # Mean losses before the first stage and after each: of the rows in its sample, of the others, of those

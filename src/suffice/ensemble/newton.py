@@ -158,8 +158,8 @@ class NewtonTarget(Value):
     def described(
         self, sums: np.ndarray, pure: np.ndarray, bounds: np.ndarray
     ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Value, weight, and minus the decrease of the loss by the value per weight, of nodes with these
-        sums: curvature, gradient and weight."""
+        """Value and weight of nodes, and minus the decrease of the loss by the value, per weight. `sums`
+        are those of curvature, gradient and weight."""
         curvature = sums[:, 0] + self.penalty * self.curvature_unit
         step = np.divide(-sums[:, 1], curvature, out=np.zeros(len(sums)), where=curvature > 0)
         step = np.clip(step, *bounds.T) / self.unit

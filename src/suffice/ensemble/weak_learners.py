@@ -53,7 +53,7 @@ log = logging.getLogger("suffice")
 
 @dataclass(frozen=True, eq=False)
 class Reweighted(Binned):
-    """Rows, binned or as they are, with a factor by which their weights are multiplied."""
+    """Rows, binned or unchanged, with a factor by which their weights are multiplied."""
 
     factor: Annotated[Any, "(N,)"] = None
 

@@ -16,7 +16,7 @@ from ..core.loop import Progress, Watch
 from .linear_algebra import solve_positive
 
 ROUNDING = 64 * float(np.finfo(np.float64).eps)
-# Of the value of a function, what is lost in its rounding when it is the sum of many terms.
+# Relative rounding error of the value of a function that is the sum of many terms.
 LOST = 1e3 * ROUNDING
 
 

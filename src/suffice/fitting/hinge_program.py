@@ -113,7 +113,8 @@ def _of_rows(
     rows: Any, sign: np.ndarray, theta: np.ndarray, ridge: np.ndarray, kernel: np.ndarray
 ) -> Directions:
     """The same with u, the sum of sign da of each row: (K + 1 / theta) u = sign theta g / theta - X fall /
-    ridge, and dw = (fall + X'u) / ridge. Of two hinges, da is u in parts, and what they exchange."""
+    ridge, and dw = (fall + X'u) / ridge. If a row has two hinges, u is divided among their da, which also
+    exchange an amount."""
     of_row = theta.sum(axis=0)
     H = kernel.copy()
     H[np.diag_indices_from(H)] += 1.0 / of_row

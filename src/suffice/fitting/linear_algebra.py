@@ -11,7 +11,7 @@ from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangula
 
 from ..core.blocks import entries_of
 
-# Of products with CSR rows, columns that are computed together.
+# Number of columns that are computed together in products with CSR rows.
 COLUMNS = 64
 FELT = 0.8  # fraction of rows with a weight below which the other rows are left out
 

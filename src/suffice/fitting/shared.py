@@ -379,8 +379,8 @@ def fits_on(
 ) -> Iterator[Any]:
     """Iterate over `fit(rows, number)` of each number, with all rows.
 
-    Over rows in memory, the fits run one after the other. Else up to `at_once` fits share each pass; `opened`
-    are the names and checks that :class:`Sharing` takes.
+    With rows in memory, the fits run one after the other. Else up to `at_once` fits share each pass.
+    `opened` has the names and checks that :class:`Sharing` takes.
     """
     if data.in_memory:
         yield from (fit(data, number) for number in numbers)

@@ -88,10 +88,10 @@ def _with_l1(names: Iterable[str]) -> str:
 
 
 def newton_or_lbfgs(n_parameters: int) -> str:
-    """The solver that takes less time where the user has not chosen one.
+    """The faster solver, if the user has not chosen one.
 
-    Newton's method needs 3 to 5 passes, each with the Hessian; L-BFGS needs 10 to 30 without. Of squared
-    hinges and of kernels, both take the same time at 256 to 512 parameters.
+    Newton's method needs 3 to 5 passes, each with the Hessian; L-BFGS needs 10 to 30 without. For squared
+    hinges and for kernels, both take the same time at 256 to 512 parameters.
     """
     return "newton" if n_parameters <= FEW else "lbfgs"
 

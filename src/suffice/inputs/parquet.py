@@ -638,7 +638,7 @@ def _accept(block: Any) -> None:
 
 
 def batch_rows(names: Sequence[str], sizes: Mapping[str, int] = MappingProxyType({})) -> int:
-    """Rows of a batch of these columns; `sizes` are those of columns of lists."""
+    """The number of rows of a batch of these columns. `sizes` are the sizes of columns of lists."""
     return power_of_two(BLOCK_BYTES / (8 * sum(sizes.get(name, 1) for name in names)), 256)
 
 

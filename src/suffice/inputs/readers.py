@@ -66,7 +66,7 @@ class DenseColumns(Reader):
 
 
 def dense(columns: tuple[str, ...], sizes: Mapping[str, int]) -> DenseColumns:
-    """The reader of these columns; `sizes` are those of all columns of lists."""
+    """The reader of these columns. `sizes` are the sizes of all columns of lists."""
     reader = DenseColumns(columns, tuple((name, sizes[name]) for name in columns if name in sizes))
     if reader.sizes and len(set(reader.features)) < reader.width:
         twice = [name for name in columns if name not in sizes and reader.features.count(name) > 1]
@@ -392,7 +392,7 @@ def categories_of(column: Any, name: str) -> tuple[np.ndarray, np.ndarray]:
 
 
 def times_of(column: Any, name: str) -> np.ndarray:
-    """The microseconds of a column of dates or timestamps; of those with a time zone, in local time."""
+    """The microseconds of a column of dates or timestamps, in local time if they have a time zone."""
     pa = required("pyarrow", "parquet")
     pc = required("pyarrow.compute", "parquet")
     types = required("pyarrow.types", "parquet")

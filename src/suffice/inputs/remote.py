@@ -21,7 +21,7 @@ AHEAD_BYTES = 128 << 20  # largest size that is fetched ahead; the next row grou
 FILES_AHEAD = 4  # number of files opened ahead
 TAIL_BYTES = 1 << 16  # size of the end of a file, which contains most footers
 ATTEMPTS = 4  # number of attempts for each request, after those of the file system itself
-# Of what a store says about an object, that which changes with its content.
+# Properties of an object, as stores report them, that change with its content.
 MARKS = {
     "etag",
     "generation",

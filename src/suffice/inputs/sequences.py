@@ -85,7 +85,7 @@ class Seen:
         self.parts: list[np.ndarray] = []
 
     def add(self, ids: list[Any]) -> None:
-        # Of how they are written, since Python hashes -1 as -2 and 1 as 2**61.
+        # Hashes of the representations, since Python hashes -1 as -2 and 1 as 2**61.
         hashes = np.fromiter(map(hash, map(repr, ids)), np.int64, len(ids))
         new, first, count = np.unique(hashes, return_index=True, return_counts=True)
         again = count > 1

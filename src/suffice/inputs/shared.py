@@ -67,7 +67,7 @@ class ArrowRows(Block):
 
 @dataclass(frozen=True)
 class ArrowColumns:
-    """Some columns of a table as they are, and the conversion of Arrow batches to blocks."""
+    """Some columns of a table, unchanged, and the conversion of Arrow batches to blocks."""
 
     columns: tuple[str, ...]
     selection: Selection | None = None

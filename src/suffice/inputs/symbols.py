@@ -27,7 +27,7 @@ def are_strings(X: Any) -> bool:
 
 
 def symbol_column(X: Any, taker: str) -> Any:
-    """A column of strings, and of tuples of symbols; a table of one column as it is."""
+    """A column of strings, and of tuples of symbols; a table of one column is returned unchanged."""
     if hasattr(X, "columns") or (isinstance(X, np.ndarray) and X.ndim == 2 and X.dtype.kind in "OU"):
         if X.shape[1] != 1:
             raise ValueError(f"{taker} with a kernel of strings takes one column; got {X.shape[1]}: {MANY}.")

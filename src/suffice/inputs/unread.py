@@ -40,7 +40,8 @@ def remedy_for(module: str, name: str) -> str:
 
 
 def namesake_of(module: str, name: str) -> str | None:
-    """The full name in suffice of a class or function with the name of one of scikit-learn's, if any."""
+    """The full name of the class or function of suffice with the same name as one of scikit-learn's, or
+    None."""
     package, module = import_module("suffice"), module.split(".")[1]
     if module == "feature_extraction":
         module = "feature_extraction.text"

@@ -194,7 +194,7 @@ def _one_more(model: FeatureWeights, alpha: np.ndarray, block: Sequences) -> Par
     entries = np.diff(X.indptr)
     p, score = np.repeat(P.ravel(), entries), alpha[X.indices] * X.data
     raised = p * np.exp(score)
-    # What is summed over the classes of an example lies at one pair of example and feature.
+    # Terms of the classes of an example are summed at the pair of the example and the feature.
     example = np.repeat(np.arange(len(P)), entries.reshape(P.shape).sum(axis=1))
     pairs, place = np.unique(example * size + X.indices, return_inverse=True)
 

@@ -35,7 +35,7 @@ from .residuals import (
     root_mean_square,
 )
 
-# Of the curvature of reweighted squares, so that steps are not too long where few rows are within epsilon.
+# Weight of the curvature of reweighted squares, which limits steps where few rows are within epsilon.
 SOME = 1e-3
 # Least scale, relative to the spread of targets: moments of a perfect fit leave a smaller residual.
 LEAST = 1e-7
@@ -62,7 +62,7 @@ class HuberLine(Line):
         return float(np.exp(max(self.theta[-1], self.least)))
 
     def summarize(self, block: Any) -> HuberSums:
-        """The loss and its derivatives: of rows beyond epsilon, the second ones are zero."""
+        """The loss and its derivatives. Rows beyond epsilon have zero second derivatives."""
         (r, Z), w, s, e = self.residuals(block), block.weight, self.scale, self.epsilon
         size = np.abs(r)
         near = size <= e * s

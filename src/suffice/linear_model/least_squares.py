@@ -54,7 +54,7 @@ class LinearModel(Model):
         return moments(columns_of(block), block.weight, overwrite=True)
 
     def factor(self, block: Any) -> Factor:
-        """The triangular factor of the same columns; of CSR rows, which it would fill, it is empty."""
+        """The triangular factor of the same columns. It is empty for CSR rows, which it would fill."""
         block = self.coded(block)
         if sp.issparse(block.X):
             return factor(columns_of(block[:0]).toarray(), block.weight[:0])

@@ -50,7 +50,8 @@ def _squares(model: LogLinear, block: Any) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class PathFits(Value):
-    """The fits of all folds and shares of the l1 penalty, P of them, for each penalty so far."""
+    """The P fits of all folds and fractions of the l1 penalty, for each strength of the penalty that was
+    tried."""
 
     theta: Annotated[tuple[np.ndarray, ...], "M of (P, K, E)"] = ()  # of each penalty
     n_iter: Annotated[tuple[np.ndarray, ...], "M of int (P,)"] = ()

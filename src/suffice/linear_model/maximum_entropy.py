@@ -220,7 +220,7 @@ class FeatureWeights(LossModel):
 
 
 def _range(model: FeatureWeights, block: Any) -> Extremes:
-    """The least value of each feature; of their totals, the least and the largest."""
+    """The least value of each feature, and the least and the largest of their totals."""
     totals = model.features.totals(block.X)
     low = np.append(model.features.least(block.X), totals.min(initial=np.inf))
     return Extremes(low, np.array([totals.max(initial=-np.inf)]))

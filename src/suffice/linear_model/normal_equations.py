@@ -18,7 +18,8 @@ EPS = float(np.finfo(np.float64).eps)
 # Ratio of spread to mean below which a column is constant: the mean of many equal numbers is off by as
 # much.
 CONSTANT = 1e4 * EPS
-# Of Cholesky's factor of unit columns: its square is the part of a column not explained by earlier ones.
+# Least pivot of the Cholesky factor of unit columns. Its square is the part of a column that the earlier
+# columns do not explain.
 LEAST_PIVOT = 1e-5
 
 Inverse = Callable[[np.ndarray], np.ndarray]

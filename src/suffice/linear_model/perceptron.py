@@ -213,7 +213,7 @@ class Perceptron(OnlinePerceptron):
 
     @property
     def _descends(self) -> bool:
-        """Whether the fit is that of `SGDClassifier`: the perceptron itself has no penalty."""
+        """Whether to fit as `SGDClassifier` does: the perceptron itself has no penalty."""
         return self.penalty is not None or self.early_stopping
 
     def _descent(self) -> SGDClassifier:

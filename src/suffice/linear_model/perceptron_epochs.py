@@ -18,13 +18,13 @@ from ..core.randomness import Purpose, generator
 from ..kernels import Kernel
 from ..kernels.base import must_be_finite
 
-# What an epoch updates, in the order of the loops; there are no scores F in primal form.
+# Arrays that an epoch updates, in the order of the loops' arguments. The primal form has no scores F.
 STATE = ("active", "W", "late", "pocket", "F", "visits", "steps", "run", "tried", "best")
 
 
 @dataclass(frozen=True, eq=False)
 class Epochs(Progress):
-    """The model to predict with, the weights that learn, and what is recorded of earlier weights.
+    """The model that predicts, the current weights, and the record of earlier weights.
 
     There are P problems: one for two classes, else one for each class against the rest.
     """

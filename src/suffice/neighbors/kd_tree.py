@@ -86,7 +86,7 @@ class KDTree(Value):
     def query(self, X: Any, k: int = 1, p: float = 2) -> tuple[np.ndarray, np.ndarray]:
         """Distances and rows of the k nearest points of each row of X, nearest first.
 
-        Of points at the same distance, earlier rows come first. `p` is that of the Minkowski distance.
+        At equal distances, earlier rows come first. `p` is the power of the Minkowski distance.
         """
         distance, row, _ = self.search(np.ascontiguousarray(X, dtype=np.float64), k, p)
         return Minkowski(float(p)).rooted(distance), row

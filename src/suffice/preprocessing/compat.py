@@ -34,7 +34,7 @@ if _default(preprocessing.KBinsDiscretizer, "quantile_method") == "averaged_inve
 else:  # scikit-learn < 1.9
 
     class KBinsDiscretizer(preprocessing.KBinsDiscretizer):  # type: ignore[no-redef]
-        """With `quantile_method`. The fit is of suffice."""
+        """scikit-learn's class with `quantile_method`. The fit is replaced by that of suffice."""
 
         _parameter_constraints: ClassVar[dict[str, Any]] = {
             **preprocessing.KBinsDiscretizer._parameter_constraints,
@@ -66,7 +66,7 @@ if _default(preprocessing.MaxAbsScaler, "clip") is False:
 else:  # scikit-learn < 1.8
 
     class MaxAbsScaler(preprocessing.MaxAbsScaler):  # type: ignore[no-redef]
-        """With `clip`."""
+        """scikit-learn's class with `clip`."""
 
         _parameter_constraints: ClassVar[dict[str, Any]] = {
             **preprocessing.MaxAbsScaler._parameter_constraints,
@@ -86,7 +86,7 @@ else:  # scikit-learn < 1.8
 
 
 class SplineTransformer(preprocessing.SplineTransformer):
-    """With `handle_missing`, which scikit-learn 1.8 introduced.
+    """scikit-learn's class with `handle_missing`, which version 1.8 introduced.
 
     Up to 1.9.1, its sparse output is not zero for missing values of features after the first.
     """

@@ -41,7 +41,8 @@ from .encoders import Encoder, Occurrences, serving, weigh_categories, without_n
 
 
 def with_target(source: Any, y: Any, sample_weight: Any) -> Any:
-    """The source; of an Arrow table with targets and weights beside it, the table with these as columns."""
+    """The source. If targets and weights are passed beside an Arrow table, they become columns of the
+    table."""
     if y is None or not isinstance(source, ArrowSource) or source.table is not None:
         if isinstance(source, TableSource) and (y is not None or sample_weight is not None):
             raise ValueError(
@@ -64,7 +65,8 @@ def with_target(source: Any, y: Any, sample_weight: Any) -> Any:
 
 @dataclass(frozen=True, eq=False)
 class TargetMoments(Statistics):
-    """Moments of T targets for each category of each column; the last are those of missing categories."""
+    """Moments of T targets for each category of each column. The last are the moments of missing
+    categories."""
 
     values: Annotated[tuple[np.ndarray, ...], "D of labels (V_d,)"]
     weight: Annotated[tuple[np.ndarray, ...], "D of real (S_d,)"]  # S_d = V_d + 1

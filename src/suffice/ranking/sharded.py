@@ -17,7 +17,7 @@ from ..inputs import Shard, Shards
 from .flow import Walk, along
 from .links import Extent, Links, Numbering, Pairs, pairs, sort_links
 
-# What a graph takes in memory before it is cut into shards; None is a quarter of the memory.
+# Memory of a graph above which it is cut into shards; None is a quarter of the memory.
 HOME_BYTES: int | None = None
 # Links of a shard, with what is known of their nodes.
 SHARD_BYTES = 1 << 28
@@ -79,7 +79,7 @@ def _started(start: Any, region: Region) -> Shard:
 
 @dataclass(frozen=True, eq=False)
 class Spread(Value):
-    """Weights of nodes, normalized to sum to one: of some, or uniform over all that occur."""
+    """Weights of nodes, normalized to sum to one: of some nodes, or uniform over all nodes that occur."""
 
     count: float
     keys: Annotated[np.ndarray | None, "int (M,)"] = None  # in order

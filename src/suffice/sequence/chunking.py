@@ -210,7 +210,7 @@ def _found(labels: np.ndarray, offset: np.ndarray, scheme: str, strict: bool) ->
     within = letter != "O"
     goes_on = ~first[:-1] & within & same & np.isin(letter, ["I", "E"]) & np.isin(before, ["B", "I"])
     start = np.flatnonzero(within & ~goes_on)
-    # What goes on does so without a gap, so a chunk is as long as the steps that go on after its first.
+    # Chunks have no gaps, so the length of a chunk is one plus the number of its steps that continue it.
     stop = np.searchsorted(np.flatnonzero(goes_on), start, side="left")
     stop = start + 1 + np.diff(np.append(stop, goes_on.sum()))
     if strict:

@@ -593,7 +593,7 @@ default='gaussian'
             family = GAUSSIANS[self.covariance_type].start(K * self.n_mix, size, **options)
             columns = np.flatnonzero(np.array(kinds) == "gaussian")
             variance = description.features.variance[columns]
-            # What is missing is first expected where its feature is.
+            # Missing entries are first expected at the mean of their feature.
             return family.replace(
                 mean=family.mean + description.features.mean[columns],
                 covariance=family.covariance * np.where(variance > 0, variance, 1.0).mean(),

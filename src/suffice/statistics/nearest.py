@@ -87,7 +87,7 @@ class Minkowski(Predictor):
         return search(X, weight, queries, k, self.p)
 
     def between(self, queries: Any, X: Any) -> np.ndarray:
-        """Distances, before the root, of queries from all rows, (Q, N)."""
+        """Distances of queries from all rows, without the root, (Q, N)."""
         from ..loops.neighbors import distances_of
 
         size = max(1, DENSE // max(1, X.shape[1])) if sp.issparse(X) else len(X)
@@ -289,7 +289,7 @@ def _insert(
     pair = np.repeat(np.arange(len(row)), copies)
     number = np.arange(len(pair)) - np.repeat(np.cumsum(copies) - copies, copies)
     vote = np.minimum(weight[row[pair]] - number, 1.0)
-    # Those that were there are of earlier rows.
+    # The nearest rows before are earlier rows, and so come first.
     query = np.concatenate([np.repeat(np.arange(Q), k), query[pair]])
     distance = np.concatenate([best.ravel(), distance[pair]])
     order = np.lexsort((distance, query))

@@ -33,7 +33,7 @@ def _by_document(x: np.ndarray, X: sp.csr_array, reduce: Any) -> np.ndarray:
     return np.repeat(reduce.reduceat(x, X.indptr[full]), np.diff(X.indptr)[full]) if len(full) else x
 
 
-# Of the entries x > 0 of the rows X.
+# Local weights, as functions of the entries x > 0 of the rows X.
 LOCAL: dict[str, Callable[[np.ndarray, sp.csr_array], np.ndarray]] = {
     "frequency": lambda x, X: x,
     "relative": lambda x, X: x / _by_document(x, X, np.add),
@@ -42,7 +42,7 @@ LOCAL: dict[str, Callable[[np.ndarray, sp.csr_array], np.ndarray]] = {
     "log": lambda x, X: np.log1p(x),
     "sublinear": lambda x, X: 1.0 + np.log(x),
 }
-# Of the number of documents N, and of those n that have a word.
+# Collection weights, as functions of the number of documents N and the number n that contain a word.
 COLLECTION: dict[str | None, Callable[[float, np.ndarray], np.ndarray]] = {
     None: lambda N, n: np.ones_like(n),
     "idf": lambda N, n: np.log(N / np.where(n > 0, n, N)),  # a word of no document weighs nothing

@@ -83,7 +83,7 @@ class Prepared:
 
 @dataclass(frozen=True, eq=False)
 class Trees(Progress):
-    """One tree or several, and what is known about the targets and features that they were grown to."""
+    """A fit of one tree or several, with the fitted attributes of the targets and the features."""
 
     classes_: Any = None
     n_classes_: Any = None

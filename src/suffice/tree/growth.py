@@ -282,11 +282,11 @@ class Growth:
         return tree_of(self.bins, self.target, nodes), np.argsort(preorder(nodes.children))
 
     def _chosen(self) -> list[int]:
-        """The nodes to split next: all that have a split; with a limit of leaves, those that best-first
-        growth could still choose, whatever the gains of their children are.
+        """The nodes to split next: all nodes that have a split. With a limit of leaves, only the nodes
+        that best-first growth could still choose, whatever the gains of their children are.
 
-        Best-first growth splits a node when the smallest gain on its path, with its own, is the largest. So
-        it comes after its ancestors and after all nodes of which this gain is larger.
+        Best-first growth splits a node when the smallest gain on its path, with its own, is the largest.
+        So it comes after its ancestors, and after all nodes for which this gain is larger.
         """
         waiting = [t for t, node in enumerate(self.nodes) if node.feature >= 0 and not node.is_split]
         if not self.limits.max_leaves or not waiting:

@@ -320,7 +320,7 @@ class _Growing:
             self._add_leaf(used)
 
     def _best(self, count: np.ndarray, used: np.ndarray) -> Split | None:
-        """The split with the best score; of equal ones, that of the first feature."""
+        """The split with the best score. Ties go to the first feature."""
         offset = bin_offsets(self.bins.n_bins)
         best = None
         for d in np.flatnonzero(~used).tolist():
