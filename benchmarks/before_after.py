@@ -1,8 +1,8 @@
 """Compare the speed of this tree with that of an earlier commit: the same fits, alternating within one run.
 
 Each tree is built and installed in a folder of its own, and has its own process, which fits on request.
-Compared is the CPU time, on which other work on the machine has less influence. The ratio is the median of the
-ratios of consecutive turns, so that disturbances of both cancel.
+The CPU time is compared, on which other work on the machine has less influence. The ratio is the median of
+the ratios of consecutive turns, so that disturbances of both cancel.
 
     python benchmarks/before_after.py COMMIT                      # all cases
     python benchmarks/before_after.py COMMIT kmeans mixture --repeat 31
