@@ -11,6 +11,7 @@ import inspect
 import pkgutil
 import re
 import warnings
+from collections.abc import Iterator
 from contextlib import contextmanager, suppress
 from functools import cache
 from importlib import import_module
@@ -987,6 +988,15 @@ def bits(value: Any) -> Any:
             return value.shape, [bits(part) for part in np.ravel(value).tolist()]
         return str(value.dtype), value.shape, value.tobytes()
     return value.hex() if isinstance(value, float) else repr(value)
+
+
+def parts_of(value: Any) -> Iterator[Value]:
+    """The values in what an estimator holds."""
+    if isinstance(value, Value):
+        yield value
+        value = tuple(value.fields().values())
+    for part in value if isinstance(value, tuple | list) else ():
+        yield from parts_of(part)
 
 
 def classes_in(value: Any) -> set[type]:

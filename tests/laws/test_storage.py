@@ -41,6 +41,7 @@ from .registry import (
     fitted,
     in_one_call,
     is_distinct,
+    parts_of,
 )
 
 
@@ -66,15 +67,6 @@ def test_saved_and_loaded(variant, tmp_path):
     model = fitted(variant)
     assert_same_estimator(suffice.load(stored(model, tmp_path)), model, X)
     assert [p.name for p in tmp_path.iterdir()] == ["model.suffice"]  # and nothing is left beside it
-
-
-def parts_of(value):
-    """The values in what an estimator holds."""
-    if isinstance(value, Value):
-        yield value
-        value = tuple(value.fields().values())
-    for part in value if isinstance(value, tuple | list) else ():
-        yield from parts_of(part)
 
 
 def holds_arrays(value):
