@@ -7,6 +7,7 @@ import pyarrow as pa
 import pytest
 import scipy.sparse as sp
 import sklearn.cluster
+from scipy.linalg import block_diag
 from sklearn.datasets import make_circles, make_moons
 from sklearn.metrics import adjusted_rand_score, normalized_mutual_info_score, pairwise_kernels
 from sklearn.neighbors import kneighbors_graph
@@ -163,7 +164,7 @@ def test_matrices_that_are_no_affinities(form):
 
 
 def test_parts_without_links_are_told():
-    blocks = sp.block_diag([np.ones((4, 4)), np.ones((5, 5))]).toarray()
+    blocks = block_diag(np.ones((4, 4)), np.ones((5, 5)))
     with pytest.warns(UserWarning, match="2 parts without links"):
         model = SpectralClustering(2, affinity="precomputed", random_state=0).fit(blocks)
     assert adjusted_rand_score(model.labels_, np.repeat([0, 1], [4, 5])) == 1.0
