@@ -600,12 +600,10 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
             differs = kind in (np.float32, np.float64) and (kind == np.float32) != is_float32(X)
             if self.init == "custom" and differs and source_of(X).in_memory:
                 raise TypeError(f"{name} should have the same dtype as X. Got {name}.dtype = {kind}.")
-        if (
-            sample_weight is not None
-            and np.ndim(sample_weight)
-            and np.shape(W)[:1] == np.shape(sample_weight)
-        ):
-            W = np.asarray(W)[np.asarray(sample_weight) > 0]
+        if W is not None and sample_weight is not None:
+            weight = np.asarray(sample_weight)
+            if np.shape(W)[:1] == weight.shape:
+                W = np.asarray(W)[weight > 0]
         return self._fit_to(X, H, sample_weight, W=W, H=H)
 
     def _check_options(self) -> None:

@@ -16,6 +16,7 @@ from ..core.shapes import must
 from ..core.statistics import Parts
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Iterative, must_have_rows
+from ..estimator.guarantees import FROM_ZERO
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, FINITE, NON_NEGATIVE, StrOptions
 from ..estimator.scores import Regressor, check_some_weight
 from ..fitting import ColumnRidgePenalty, LinearScore, Problem, find_solver
@@ -289,6 +290,8 @@ class PoissonRegressor(GeneralizedLinearRegressor):
     (array([0.693]), array([16.]))
     """
 
+    exempt = (FROM_ZERO,)
+
     def _power(self) -> float:
         return 1.0
 
@@ -364,6 +367,8 @@ class GammaRegressor(GeneralizedLinearRegressor):
     >>> model.coef_.round(3), model.predict([[4.0]]).round(2)
     (array([0.693]), array([16.]))
     """
+
+    exempt = (FROM_ZERO,)
 
     def _power(self) -> float:
         return 2.0
@@ -447,6 +452,8 @@ class TweedieRegressor(GeneralizedLinearRegressor):
     >>> model.coef_.round(3), model.predict([[4.0]]).round(2)
     (array([0.693]), array([16.]))
     """
+
+    exempt = (FROM_ZERO,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **GeneralizedLinearRegressor._parameter_constraints,
