@@ -240,7 +240,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         return Guarantee(exact, solver.gathers)
 
 
-# The estimator that computes, and the names of its methods that run: each calls the next.
+# The estimator whose methods run, and the names of these methods.
 _running: ContextVar[tuple[Any, frozenset[str]]] = ContextVar("running", default=(None, frozenset()))
 
 
@@ -256,9 +256,9 @@ def _shortened(classes: np.ndarray) -> str:
 
 
 def _entered(name: str, method: Callable[..., Any]) -> Callable[..., Any]:
-    """Wrap a method that computes. What follows a sum on the driver runs in one BLAS thread, too.
+    """Wrap a method with one BLAS thread, the progress display, advice in errors and, for a fit, its checks.
 
-    The method of a base class, which that of a subclass calls, is not wrapped again.
+    If the method calls the same method of its base class, that one runs without the wrappers.
     """
     wrapped = one_blas_thread(shown(advised(_checked(name, method) if name in FITS else method)))
 
@@ -307,8 +307,8 @@ def _checked(name: str, fit: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def _anew(estimator: Any) -> Iterator[None]:
-    """Context manager of a fit: attributes of an earlier fit are removed, unless this one may continue it.
-    They return if it fails."""
+    """Remove the fitted attributes of an earlier fit, and restore them if this fit fails. A fit with
+    `warm_start` keeps them."""
     if getattr(estimator, "warm_start", False):
         yield
         return

@@ -93,7 +93,7 @@ class Sampler:
     burn_in : int, default=0
         Number of iterations whose draws are discarded.
     thin : int, default=1
-        Of the draws after `burn_in`, every `thin`-th is kept.
+        Thinning interval: one in `thin` draws after `burn_in` is kept.
     watch : Watch, optional
         Callbacks and checkpoint. What is kept of the draws is the only part of a checkpoint that grows.
 

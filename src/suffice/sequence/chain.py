@@ -120,8 +120,8 @@ class Chains(Value):
 
     def smoothed(self, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
         """Smoothed marginals given all steps, times the weight of the sequence: of the states, (N, K),
-        and of the transitions, summed over all steps (K, K), or into each step (N, K, K). The marginals
-        of an impossible sequence are zero."""
+        and of the transitions, summed over all steps (K, K), or into each step (N, K, K). They are zero if
+        the sequence has probability zero."""
         from ..loops.chains import smooth
 
         weight = np.ones(len(self)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
