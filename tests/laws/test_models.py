@@ -35,9 +35,6 @@ each_model = each_variant(
     slow=has_options,
 )
 FEW = 5  # rows that are asked for one by one
-# Updates of a beta divergence stop when no row moves by 1e-9 of the largest entry of all rows, so that the
-# other rows decide how many sweeps a row has, and its last digits.
-STOP_TOGETHER = "NMF(solver=mu,beta_loss=1.5)"
 
 
 @each_model
@@ -84,9 +81,8 @@ def test_a_row_is_answered_alone_as_among_others(variant):
             if getattr(found, "dtype", None) == np.float64:
                 # Rounding is relative to the largest answer. 1e-12: a linear OneClassSVM answers 1e-4, the
                 # sum of terms of 1e3 that cancel.
-                rtol = 1e-6 if variant.name == STOP_TOGETHER else 1e-10
-                atol = rtol * _size(among[name]) + 1e-12
-                np.testing.assert_allclose(found, expected, rtol=rtol, atol=atol, err_msg=name)
+                atol = 1e-10 * _size(among[name]) + 1e-12
+                np.testing.assert_allclose(found, expected, rtol=1e-10, atol=atol, err_msg=name)
             else:
                 assert_close(found, expected)
 

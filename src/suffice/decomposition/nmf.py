@@ -362,10 +362,13 @@ class BetaFactors(_Factors):
         X = dense(X)
         size = float(self.H.sum()) or 1.0
         W = np.repeat((X.sum(axis=1) / size)[:, None], len(self.H), axis=1)
+        left = np.arange(len(W))  # a row stops by itself: its answer does not depend on the rows beside it
         for _ in range(SWEEPS):
-            before, W = W, self._updated(X, W)
-            if (np.abs(W - before) <= 1e-9 * np.abs(W).max(initial=0.0)).all():
+            if not len(left):
                 break
+            before, W[left] = W[left], self._updated(X[left], W[left])
+            change = np.abs(W[left] - before).max(axis=1)
+            left = left[change > 1e-9 * W[left].max(axis=1)]
         return W
 
 
