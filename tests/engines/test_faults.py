@@ -155,6 +155,7 @@ class TestWorker:
 class TestNode:
     """Loss of nodes of a Ray of three: blocks are computed again from how they were made."""
 
+    @pytest.mark.slow
     def test_lost_between_and_inside_folds(self, tmp_path):
         pytest.importorskip("ray")
         with started("_lose_nodes.py", tmp_path, stdout=subprocess.PIPE) as process:

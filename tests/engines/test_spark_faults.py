@@ -82,6 +82,7 @@ def test_executors_are_killed_between_and_inside_folds(tmp_path):
     assert found["same"]
 
 
+@pytest.mark.slow
 def test_workers_without_the_package_are_explained_in_one_line(tmp_path):
     subprocess.run([sys.executable, "-m", "venv", "--without-pip", tmp_path / "empty"], check=True)
     script = Path(__file__).with_name("_without_package.py")

@@ -109,7 +109,7 @@ def test_the_sampler_keeps_the_joint_distribution(name, weights):
     assert geweke(WEIGHTS[weights](3), families(3)[name]) < 4.5
 
 
-@pytest.mark.parametrize("kind", ["full", "tied"])
+@pytest.mark.parametrize("kind", ["full", pytest.param("tied", marks=pytest.mark.slow)])
 def test_the_sampler_keeps_the_joint_distribution_of_rows_with_holes(kind):
     assert geweke(WEIGHTS["process"](2), families(2)[kind], n=600, holes=True) < 4.5
 

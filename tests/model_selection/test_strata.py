@@ -169,22 +169,31 @@ def test_splits_in_memory_take_names_of_columns():
     assert (np.concatenate([train, test])[:, 0] // 4 == np.concatenate([of_train, of_test])).all()
 
 
-def test_a_search_and_scores_with_stratified_and_grouped_folds(scan):
+@pytest.mark.parametrize(
+    "name",
+    [*(pytest.param(name, marks=pytest.mark.slow) for name in list(CV)[:-1]), "StratifiedGroupKFold"],
+)
+def test_a_search_and_scores_with_stratified_and_grouped_folds(scan, name):
     pipeline = make_pipeline(StandardScaler(), LogisticRegression())
-    for cv, groups in CV.values():
-        scores = cross_val_score(LogisticRegression(), scan, cv=cv, groups=groups, random_state=0)
-        assert scores.shape == (4,)
-        assert np.isfinite(scores).all()
-        grid = {"logisticregression__C": [1e-9, 1.0]}
-        search = GridSearch(pipeline, grid, cv=cv, random_state=0).fit(scan, groups=groups)
-        assert search.n_splits_ == 4
-        alone = GridSearch(LogisticRegression(), {"C": [1e-9, 1.0]}, cv=cv, random_state=0)
-        alone.fit(scan, groups=groups)
-        assert len(alone.cv_results_["split3_test_score"]) == 2
-    again = cross_val_score(
-        LogisticRegression(), scan, cv=StratifiedGroupKFold(4, shuffle=True, random_state=0), groups="who"
-    )
-    np.testing.assert_array_equal(again, scores)
+    cv, groups = CV[name]
+    scores = cross_val_score(LogisticRegression(), scan, cv=cv, groups=groups, random_state=0)
+    assert scores.shape == (4,)
+    assert np.isfinite(scores).all()
+    grid = {"logisticregression__C": [1e-9, 1.0]}
+    search = GridSearch(pipeline, grid, cv=cv, random_state=0).fit(scan, groups=groups)
+    assert search.n_splits_ == 4
+    alone = GridSearch(LogisticRegression(), {"C": [1e-9, 1.0]}, cv=cv, random_state=0)
+    alone.fit(scan, groups=groups)
+    assert len(alone.cv_results_["split3_test_score"]) == 2
+
+
+def test_folds_shuffled_with_a_seed_are_those_of_that_random_state(scan):
+    shuffled = StratifiedGroupKFold(4, shuffle=True, random_state=0)
+    scores = [
+        cross_val_score(LogisticRegression(), scan, cv=cv, groups="who", random_state=0)
+        for cv in (StratifiedGroupKFold(4), shuffled)
+    ]
+    np.testing.assert_array_equal(*scores)
 
 
 def test_rare_classes_are_in_every_training_set(scan):
