@@ -91,6 +91,8 @@ def variants() -> dict[str, Any]:
     del found["FusionClustering"]  # nor do the differences of all pairs: test_pairs.py
     for name, many in OF_MANY_ROWS.items():
         found[name].set_params(**many)
+    for name in ("NuSVC", "NuSVR", "OneClassSVM"):  # the kernel of all rows and of this share is computed
+        found[name].set_params(nu=0.02)
     found["KCentroids-hamming"] = made(suffice.cluster.KCentroids, metric="hamming")
     found["FactorAnalysis"] = made(suffice.decomposition.FactorAnalysis, n_components=1)  # of 3 features
     found["LogisticRegressionCV"].set_params(  # whose defaults warn that they will change
