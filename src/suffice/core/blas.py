@@ -19,7 +19,7 @@ from typing import Any
 class _Library:
     get: Callable[[], int]
     set: Callable[[int], Any]
-    per_thread: bool  # whether each thread has a limit of its own, and not the process
+    per_thread: bool  # whether `set` limits the calling thread only, and not the whole process
 
 
 @cache
@@ -36,8 +36,11 @@ def _libraries() -> tuple[_Library, ...]:
 
 
 def _setter(lib: Any) -> Callable[[int], Any]:
-    """The function of the library: from threadpoolctl 3.8 on, its own sets OpenBLAS from one thread only and
-    silently does nothing from all others."""
+    """Return the function that sets the number of threads of a library.
+
+    From version 3.8 on, the one of threadpoolctl sets OpenBLAS from one thread only, and silently does
+    nothing in all others. The library's own function has no such limit.
+    """
     if lib.internal_api == "openblas" and not _is_per_thread(lib):
         for prefix in ("", "scipy_"):
             for suffix in ("", "64_", "_64"):
@@ -47,6 +50,7 @@ def _setter(lib: Any) -> Callable[[int], Any]:
 
 
 def _is_per_thread(lib: Any) -> bool:
+    """Whether a library has a limit for each thread, as MKL and builds with OpenMP do."""
     return lib.internal_api == "mkl" or getattr(lib, "threading_layer", "") == "openmp"
 
 
@@ -56,7 +60,7 @@ class OneBlasThread(ContextDecorator):
     def __init__(self) -> None:
         self._lock = threading.Lock()
         self._threads_inside = 0
-        self._limits: dict[_Library, int] = {}  # of the process, as they were
+        self._limits: dict[_Library, int] = {}  # limits of the process before the first thread entered
         self._local = threading.local()
         if hasattr(os, "register_at_fork"):
             os.register_at_fork(after_in_child=self._after_fork)
@@ -68,7 +72,7 @@ class OneBlasThread(ContextDecorator):
             libraries = _libraries()
             with self._lock:
                 self._threads_inside += 1
-                # Asked each time: other code of the process may have set it meanwhile.
+                # Read each time: other code of the process may have changed it since.
                 for lib in libraries:
                     if (n := lib.get()) != 1:
                         (self._local.limits if lib.per_thread else self._limits)[lib] = n
@@ -85,10 +89,10 @@ class OneBlasThread(ContextDecorator):
                     _restore(self._limits)
 
     def __reduce__(self) -> str:
-        return "one_blas_thread"  # in another process, that of the process
+        return "one_blas_thread"  # unpickled as the instance of the other process
 
     def _after_fork(self) -> None:
-        """In a child process, only the thread that forked lives on: count that one alone."""
+        """Reset the count in a forked child, where only the thread that forked exists."""
         self._lock = threading.Lock()
         self._threads_inside = int(getattr(self._local, "depth", 0) > 0)
         if not self._threads_inside:
@@ -97,7 +101,7 @@ class OneBlasThread(ContextDecorator):
 
 def _restore(limits: dict[_Library, int]) -> None:
     for lib, n in limits.items():
-        if lib.get() == 1:  # else the host has chosen meanwhile
+        if lib.get() == 1:  # otherwise other code has changed it since
             lib.set(n)
     limits.clear()
 

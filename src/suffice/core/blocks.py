@@ -14,22 +14,22 @@ from numpy.typing import ArrayLike
 
 from .values import Value
 
-# A piece of two megabytes of float64 stays near the cache while it is summarized.
+# Bytes of a piece, the rows of one call of `summarize`. Two megabytes of float64 stay in or near the cache.
 PIECE_BYTES = 1 << 21
-# In memory, a block is what one thread takes at a time.
+# Bytes of a block of rows in memory, the task of one thread.
 BLOCK_BYTES = 1 << 22
-# What a chain keeps of a step: several numbers for each state.
+# Least bytes of a step of a sequence: the loops of chains keep several numbers of each state for each step.
 STEP_BYTES = 128
-ONE = np.float64(1.0).tobytes()  # of a weight that is not given
+ONE = np.float64(1.0).tobytes()  # the one number that default weights share
 
 
 def dense(X: Any) -> np.ndarray:
-    """Rows as an array, if they are CSR."""
+    """Return X as an array; CSR is converted."""
     return X.toarray() if sp.issparse(X) else X
 
 
 def _aligned(part: Any) -> Any:
-    """An array whose numbers begin at multiples of their size; a copy only if they do not."""
+    """Return an array with aligned memory. It is copied only if it is not aligned."""
     if isinstance(part, sp.csr_array):
         arrays = part.data, part.indices, part.indptr
         if all(a.flags.aligned for a in arrays):
@@ -43,8 +43,8 @@ class Block(Value, ABC):
 
     X: Any  # (N, D), ndarray or csr_array
     y: Annotated[np.ndarray | None, "labels (N, ...)"]
-    weight: Any  # one per example, float64; default ones, which take no memory
-    index: tuple[int, ...]  # position of the block in its partitions, of the piece in its block
+    weight: Any  # one per example, float64; ones by default, which take no memory
+    index: tuple[int, ...]  # position of the block in its partitions; of a piece, also that in its block
 
     def __post_init__(self) -> None:
         if self.weight is None:
@@ -58,8 +58,8 @@ class Block(Value, ABC):
         return {**self.fields(), "weight": None if self.unweighted else self.weight}
 
     def __setstate__(self, state: dict[str, Any]) -> None:
-        # In a message of an engine, an array may begin at any byte, and NumPy computes the products of such
-        # arrays by other routines, with other bits.
+        # Arrays in a message of an engine may be unaligned. NumPy multiplies unaligned arrays by other
+        # routines, which give other bits.
         self.__dict__.update({name: _aligned(part) for name, part in state.items()})
         self.__post_init__()
 
@@ -71,17 +71,17 @@ class Block(Value, ABC):
 
     @abstractmethod
     def parts(self, size: int) -> Iterator[slice]:
-        """Runs of complete examples of about this many rows."""
+        """Iterate over slices of complete examples, each of about `size` rows."""
 
     @property
     def row_bytes(self) -> float:
         """Bytes of one row as float64."""
-        if sp.issparse(self.X):
+        if sp.issparse(self.X):  # an entry is a float64 and an int32 index; a row has one offset
             return 12.0 * self.X.nnz / max(1, self.X.shape[0]) + 8.0
         return 8.0 * self.X.shape[1]
 
     def piece(self, start: int, stop: int, number: int) -> Self:
-        """Examples start to stop as a fold passes them to `summarize`: contiguous float64."""
+        """Return examples `start` to `stop` as a fold passes them to `summarize`: contiguous float64."""
         part = self if (start, stop) == (0, len(self)) else self[start:stop]
         X = part.X
         if sp.issparse(X):
@@ -92,18 +92,22 @@ class Block(Value, ABC):
         return part.replace(X=X, weight=weight, index=(*self.index, number))
 
     def pieces(self, statistic_bytes: int) -> Iterator[Self]:
-        """The block in pieces that fit in the cache, but are larger than their statistics; all of one size,
-        since a small remainder has a statistic too."""
+        """Iterate over the pieces of the block; a fold calls `summarize` once for each."""
         for number, part in enumerate(self.parts(self.piece_rows(statistic_bytes))):
             yield self.piece(part.start, part.stop, number)
 
     @property
     def is_one_piece(self) -> bool:
-        """Whether it is one piece, however large the statistics are. Larger statistics only join pieces."""
+        """Whether the block is one piece for statistics of any size: larger statistics only join pieces."""
         return next(self.parts(self.piece_rows(0)), None) == slice(0, len(self))
 
     def piece_rows(self, statistic_bytes: int) -> int:
-        """The rows of a piece."""
+        """Number of rows of a piece.
+
+        A piece fits in the cache, or is four times as large as its statistics if these are larger, so that
+        adding statistics takes a small part of the time. Then all pieces have one size, since a small
+        remainder would also cost a statistic.
+        """
         rows = power_of_two(max(PIECE_BYTES, 4 * statistic_bytes) / max(self.row_bytes, 8.0), 64)
         return of_one_size(self.X.shape[0], rows) if 4 * statistic_bytes > PIECE_BYTES else rows
 
@@ -168,34 +172,34 @@ class Sequences(Block):
 
     @property
     def firsts(self) -> np.ndarray:
-        """The first rows of sequences, without empty sequences."""
+        """Index of the first row of each sequence that is not empty."""
         return firsts(self.offset)
 
     @property
     def follows(self) -> np.ndarray:
-        """The rows that are not the first of a sequence."""
+        """Indices of the rows that are not the first of their sequence."""
         later = np.ones(self.offset[-1], bool)
         later[self.firsts] = False
         return np.flatnonzero(later)
 
     @property
     def step_weight(self) -> np.ndarray:
-        """The weight of the sequence of each row, (N,)."""
+        """Weight of each row, which is that of its sequence, (N,)."""
         return np.repeat(self.weight, self.lengths)
 
     def rows(self) -> Rows:
-        """The steps as independent rows."""
+        """Return the steps as independent rows."""
         return Rows(self.X, self.y, None if self.unweighted else self.step_weight, self.index)
 
 
 @dataclass(frozen=True, eq=False)
 class Edges(Block):
-    """Links of a graph, each from a source to a target: ids, or indices into a list of ids."""
+    """Links of a graph, each from a source to a target. The ends are ids, or indices into `ids`."""
 
     source: Annotated[np.ndarray, "labels (N,)"]
     target: Annotated[np.ndarray, "labels (N,)"]
     weight: Annotated[Any, "(N,) or None"] = None
-    ids: Annotated[np.ndarray | None, "labels (V,)"] = None  # None if ends are ids, whole numbers
+    ids: Annotated[np.ndarray | None, "labels (V,)"] = None  # None if the ends are integer ids
     index: tuple[int, ...] = (0,)
 
     y = None
@@ -219,7 +223,7 @@ class Edges(Block):
 
 
 def _take(X: Any, rows: slice | np.ndarray) -> Any:
-    """Rows of X. A run of rows is a view, also for CSR."""
+    """Return rows of X. Consecutive rows are a view, also for CSR."""
     if not sp.issparse(X) or not isinstance(rows, slice):
         return X[rows]
     start, stop, step = rows.indices(X.shape[0])
@@ -234,8 +238,11 @@ NO_ROWS = vars(sp.csr_array((1, 1)))
 
 
 def csr_of(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tuple[int, int]) -> Any:
-    """CSR rows of these arrays, without the checks of SciPy's constructor: in 1 microsecond and not 23,
-    which are many in a prediction. SciPy has no public way to set the shape alone."""
+    """Build a CSR array without the checks of SciPy's constructor.
+
+    It takes 1 microsecond instead of 23, which would be a large part of a small prediction. SciPy has no
+    public way to set the shape alone.
+    """
     out: Any = object.__new__(sp.csr_array)
     vars(out).update(NO_ROWS)
     out.data, out.indices, out.indptr, out._shape = data, indices, indptr, shape
@@ -243,14 +250,14 @@ def csr_of(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tup
 
 
 def entries_of(X: Any, dtype: Any = np.float64) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The entries of CSR rows, and their places as integers of one type, as compiled loops take them."""
+    """Return `data`, `indices` and `indptr` of a CSR array, with one type of indices, for compiled loops."""
     kind = np.result_type(X.indices, X.indptr)
     places = (a.astype(kind, copy=False) for a in (X.indices, X.indptr))
     return np.ascontiguousarray(X.data, dtype), *places
 
 
 def one_a_place(X: sp.csr_array) -> sp.csr_array:
-    """The matrix in canonical CSR format: sorted indices, duplicates summed. The input is not modified."""
+    """Return the matrix in canonical CSR format (indices sorted, duplicates summed), without modifying X."""
     if X.has_canonical_format:
         return X
     X = X.copy()
@@ -259,7 +266,7 @@ def one_a_place(X: sp.csr_array) -> sp.csr_array:
 
 
 def stack(blocks: Sequence[Any]) -> Any:
-    """Concatenate blocks to one, in order, with numbers as float64."""
+    """Concatenate blocks in order into one block, with numbers as float64."""
     if len(blocks) == 1:
         return blocks[0].piece(0, len(blocks[0]), 0)
     if hasattr(blocks[0], "joined"):  # a block that is neither rows nor sequences
@@ -279,13 +286,14 @@ def missing(values: np.ndarray) -> np.ndarray:
     """Mask of the values that are None, NaN or NA."""
     if values.dtype != object:
         return values != values
-    unknown = getattr(sys.modules.get("pandas"), "NA", None)  # of which nothing can be asked
+    # pd.NA is compared by identity, since the truth value of `NA != NA` is an error.
+    unknown = getattr(sys.modules.get("pandas"), "NA", None)
     of_cell = (v is None or v is unknown or (not isinstance(v, np.ndarray) and v != v) for v in values)
     return np.fromiter(of_cell, bool, len(values))
 
 
 def offsets(lengths: ArrayLike) -> np.ndarray:
-    """Offsets of sequences of these lengths."""
+    """Return the offsets of sequences of these lengths: a zero and the cumulative sums."""
     lengths = np.asarray(lengths, np.int64)
     out = np.zeros(len(lengths) + 1, np.int64)
     lengths.cumsum(out=out[1:])
@@ -293,39 +301,40 @@ def offsets(lengths: ArrayLike) -> np.ndarray:
 
 
 def firsts(offset: np.ndarray) -> np.ndarray:
-    """The first rows of sequences, without empty sequences."""
+    """Index of the first row of each sequence that is not empty."""
     return offset[:-1][offset[1:] > offset[:-1]]
 
 
 def _bounds(offset: np.ndarray, size: int) -> tuple[np.ndarray, np.ndarray]:
-    """First and last sequences of parts. A part ends with the sequence that fills it."""
+    """Return where parts of about `size` rows start and stop. A part ends with the sequence that fills it."""
     marks = np.searchsorted(offset, np.arange(size, offset[-1], size), "left")
     bounds = np.unique(np.concatenate([[0], marks, [len(offset) - 1]]))
     return bounds[:-1], bounds[1:]
 
 
 def power_of_two(number: float, least: int) -> int:
-    """The largest power of two between `least` and the number."""
+    """Return the largest power of two up to `number`, but at least `least`."""
     return max(least, 1 << (int(number).bit_length() - 1) if number >= 1 else least)
 
 
 def of_one_size(total: int, rows: float) -> int:
-    """Number of rows of each part of equal size: at least `rows`, or all."""
+    """Return the number of rows of parts of one size: at least `rows`, or `total` if that is less."""
     return -(-total // max(1, int(total / max(rows, 1.0)))) or 1
 
 
 def rows_beside(block: Block, statistic_bytes: float) -> float | None:
-    """Rows of a block in memory for which `summarize` takes longer than adding the sums; None for the
-    default."""
+    """Return the least rows of a block in memory, so that blocks are not small beside their statistics.
+
+    None stands for the default size, which is large enough.
+    """
     rows = statistic_bytes / max(block.row_bytes, 8.0) / 2.0
     return rows if rows > power_of_two(BLOCK_BYTES / max(block.row_bytes, 8.0), 256) else None
 
 
 def cut(block: Block, rows: float | None = None) -> tuple[Block, ...]:
-    """Divide examples in memory into blocks: views, with boundaries that depend on the data alone.
+    """Divide examples in memory into blocks, which are views. The boundaries depend on the data alone.
 
-    Blocks have about four megabytes. If the statistic is larger, or a row takes long, they have `rows` rows
-    each.
+    Blocks have about four megabytes, or at least `rows` rows each, for large statistics or slow rows.
     """
     if rows is None:
         size = power_of_two(BLOCK_BYTES / max(block.row_bytes, 8.0), 256)

@@ -1,4 +1,4 @@
-"""Who calls: for messages alone. Warnings show the line of the user's call, and not one of this package."""
+"""The caller in user code, for messages: a warning shows the user's line, and not one of this package."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ INSIDE = {"suffice", "sklearn", "joblib", "contextlib"}
 
 
 def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
-    """Warn at the first line, from here outwards, that is in none of these packages."""
+    """Warn with the line of the innermost caller that is in none of the packages `INSIDE`."""
     level = 1
     for frame in _frames():
         if frame.f_globals.get("__name__", "").partition(".")[0] not in INSIDE:
@@ -25,7 +25,7 @@ def warn(message: str | Warning, category: type[Warning] = UserWarning) -> None:
 
 
 def _frames() -> Iterator[FrameType]:
-    """The frames from that of the function that asks, outwards."""
+    """Iterate over the frames of the stack, from the caller of this function outwards."""
     frame = currentframe()
     while frame is not None and frame.f_back is not None:
         yield frame.f_back
@@ -33,8 +33,10 @@ def _frames() -> Iterator[FrameType]:
 
 
 def sklearn_caller() -> tuple[str, str] | None:
-    """The module and the name of what of scikit-learn is running, or None: the first function or class of
-    `model_selection` that the user called; else the estimator whose method runs."""
+    """Return the module and the name of the object of scikit-learn that calls, or None.
+
+    This is the outermost function or class of `model_selection`, otherwise the innermost estimator.
+    """
     estimator = selection = None
     for frame in _frames():
         module, caller = frame.f_globals.get("__name__", ""), frame.f_locals.get("self")
@@ -48,7 +50,7 @@ def sklearn_caller() -> tuple[str, str] | None:
 
 
 def in_import_statement() -> bool:
-    """Whether `from module import name` calls the module's `__getattr__`, which is running."""
+    """Whether the `__getattr__` of a module that is running was called by `from module import name`."""
     getter = next((frame for frame in _frames() if frame.f_code.co_name == "__getattr__"), None)
     caller = None if getter is None else getter.f_back
     if caller is None or caller.f_lasti < 0:

@@ -16,12 +16,12 @@ from .values import Value
 class Coded(Value):
     """Rows of categories, (N, D): row n has ``values[d][codes[n, d]]`` in column d.
 
-    It takes the place of an array of objects in a block. Each value is stored once, so that its category is
-    looked up once and not for each row. `numpy.asarray` makes the objects.
+    A block holds it instead of an array of objects. Each value is stored once, so its category is looked up
+    once and not for each row. `numpy.asarray` converts it to objects.
     """
 
     codes: Annotated[np.ndarray, "int (N, D)"]
-    values: Annotated[tuple[np.ndarray, ...], "D of labels (V_d,)"]  # in any order; missing ones too
+    values: Annotated[tuple[np.ndarray, ...], "D of labels (V_d,)"]  # in any order, including missing values
 
     dtype = np.dtype(object)
     ndim = 2
@@ -49,7 +49,7 @@ class Coded(Value):
         return len(self.codes)
 
     def __getitem__(self, part: Any) -> Coded:
-        """Some rows, or as ``X[rows, columns]`` some columns of them; the columns are a list of indices."""
+        """Select rows, or with ``X[rows, columns]`` also columns, by a list of indices."""
         if not isinstance(part, tuple):
             return self.replace(codes=self.codes[part])
         rows, columns = part
@@ -62,9 +62,10 @@ class Coded(Value):
         return out if dtype is None else out.astype(dtype)
 
     def distinct(self) -> tuple[Coded, list[np.ndarray]]:
-        """The values that occur, as a few rows, and for each column the row of each of its values there.
+        """Return rows that contain each value in use once, and by column the row that contains each value.
 
-        A column with fewer values than others repeats its first.
+        So a function of single values is computed once per value. Columns with fewer values than others
+        repeat their first.
         """
         used = [
             np.flatnonzero(np.bincount(codes, minlength=len(values)))
@@ -81,7 +82,7 @@ class Coded(Value):
 
 
 def coded(X: Any) -> Coded:
-    """Columns of an array as codes."""
+    """Encode the columns of an array."""
     if isinstance(X, Coded):
         return X
     parts = [_factorized(np.asarray(column)) for column in X.T]
@@ -90,6 +91,7 @@ def coded(X: Any) -> Coded:
 
 
 def _factorized(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Return the codes of a column and its distinct values."""
     if column.dtype != object:
         values, codes = np.unique(column, return_inverse=True)
         return codes, values
@@ -101,7 +103,7 @@ def _factorized(column: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def objects(values: Sequence[Any]) -> np.ndarray:
-    """An array of objects, (V,)."""
+    """Return a one-dimensional array of these objects, also if they are sequences."""
     out = np.empty(len(values), object)
     out[:] = values
     return out

@@ -1,4 +1,4 @@
-"""Memory cost: it is estimated before allocation, and the error says what to do instead."""
+"""Memory cost, estimated before allocation. The error for too much says what to do instead."""
 
 from __future__ import annotations
 
@@ -9,14 +9,16 @@ from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
 
-# Of a cgroup: the files with its limit and with what it uses, and how statistics name the page cache, which
-# the system gives back when memory is short.
+# Files with the limit and the usage of a cgroup, and the name of the page cache in its statistics, which the
+# system frees when memory is short.
 FILES_V1 = ("memory.limit_in_bytes", "memory.usage_in_bytes", "total_inactive_file")
 FILES_V2 = ("memory.max", "memory.current", "inactive_file")
 
 
 def afford(numbers: float, what: str, instead: str) -> None:
-    """Raise a MemoryError for sums that need more than a quarter of the memory: a few of them exist at once.
+    """Raise a MemoryError if an array of this many numbers needs more than a quarter of the memory.
+
+    It is a quarter since a fit holds several arrays of this size at once.
 
     >>> afford(1e15, "the moments of 30000000 features", "use fewer features.")
     Traceback (most recent call last):
@@ -27,10 +29,12 @@ def afford(numbers: float, what: str, instead: str) -> None:
         raise MemoryError(f"{what} take {8e-9 * numbers:.3g} GB, and {whose} {1e-9 * memory:.3g}: {instead}")
 
 
-@cache  # a process seldom gets another limit, and this is asked in every pass
+@cache  # the limit of a process seldom changes, and every pass reads it
 def memory_limit(root: Path = Path("/")) -> tuple[float, str]:
-    """Bytes of memory for this process: the smallest limit of the machine and of its cgroups (containers,
-    batch jobs), with a description of the limit."""
+    """Return the bytes of memory that this process may use, and a description of the limit.
+
+    It is the smallest of the memory of the machine and the limits of its cgroups (containers, batch jobs).
+    """
     limits = [(physical_memory(), "this machine has")]
     for folder, (limit, *_) in cgroups(root):
         if (text := _text(folder / limit)).isdigit():
@@ -53,8 +57,10 @@ def free_memory(root: Path = Path("/")) -> float:
 
 
 def return_freed_memory() -> None:
-    """Give the system the memory that this process has freed. glibc would keep that of its threads, up to as
-    much again as a pass over files needs."""
+    """Return freed memory to the system.
+
+    glibc keeps what its threads have freed, which after a pass over files can be as much as the pass needs.
+    """
     if sys.platform == "linux" and (trim := getattr(ctypes.CDLL(None), "malloc_trim", None)):
         trim(0)
 
@@ -67,10 +73,10 @@ def physical_memory() -> float:
 
 
 def cgroups(root: Path) -> Iterator[tuple[Path, tuple[str, str, str]]]:
-    """The folders of the memory cgroup of this process and of those around it, with the names of its files.
+    """Iterate over the folders of the memory cgroup of this process and its parents, with their file names.
 
-    In a container the path may be that of the host, and its own cgroup is mounted at the top: folders that
-    are not there have no files.
+    In a container the path may be that of the host, while the cgroup of the container is mounted at the top.
+    Folders that do not exist are read as empty files.
     """
     for line in _text(root / "proc/self/cgroup").splitlines():
         _, controllers, path = line.split(":", 2)

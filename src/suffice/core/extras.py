@@ -12,7 +12,7 @@ from typing import Any
 
 
 def required(module: str, extra: str) -> Any:
-    """A module of an optional package, or of suffice that imports such packages; `extra` installs them."""
+    """Import a module that is, or needs, an optional package. The error names the extra that installs it."""
     try:
         return import_module(module)
     except ModuleNotFoundError as error:
@@ -25,7 +25,7 @@ def required(module: str, extra: str) -> Any:
 
 
 def when_imported(module: str, call: Callable[[], None]) -> None:
-    """Call a function as soon as a module of an optional package is imported: now, if it already is."""
+    """Call a function when a module of an optional package is imported, or now if it already is."""
     if sys.modules.get(module) is not None:
         call()
     else:
@@ -33,7 +33,7 @@ def when_imported(module: str, call: Callable[[], None]) -> None:
 
 
 class _Awaited(MetaPathFinder):
-    """Finds one module as the other finders do, and calls a function when it has been loaded."""
+    """Finder that loads one module by the other finders, and then calls a function."""
 
     def __init__(self, module: str, call: Callable[[], None]) -> None:
         self.module, self.call = module, call

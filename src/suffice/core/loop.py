@@ -25,11 +25,11 @@ class Progress(Value):
     model: Any
     trace: tuple[float, ...] = ()  # objective by iteration
     statistics: Any = None  # of the last iteration
-    stopped_because: str = ""  # "" while it goes on
+    stopped_because: str = ""  # "" while the fit continues
 
     @classmethod
     def after(cls, progress: Progress, **fields: Any) -> Self:
-        """The state of another progress, with fields that it does not have, or that change."""
+        """Return the state of `progress` as this class, with other or additional fields."""
         return cls(**{**{name: getattr(progress, name) for name in Progress.__dataclass_fields__}, **fields})
 
     @property
@@ -54,15 +54,15 @@ class Checkpoint(Value):
 
 @dataclass(frozen=True)
 class Watch:
-    """Callbacks and checkpoint of a fit."""
+    """Callbacks and checkpoint of a fit, and the loop that calls them."""
 
-    estimator: Any = None  # with scikit-learn's callbacks
+    estimator: Any = None  # the estimator whose callbacks are called
     checkpoint: Any = None  # a path
-    data: Any = None  # Partitions: a checkpoint belongs to them
+    data: Any = None  # the Partitions of the fit, which identify its checkpoint
     max_iter: int = 0
-    as_model: Callable[[Any], Any] = lambda model: model  # from what the loop improves
+    as_model: Callable[[Any], Any] = lambda model: model  # converts what the loop improves to a model
     report: Callable[[Any], None] | None = None  # called with the progress of each iteration, for `verbose`
-    in_order: bool = False  # whether the order of the rows is part of the fit: of its state, or of its steps
+    in_order: bool = False  # whether the fit depends on the order of the rows
     limited_by: str = (
         "max_iter"  # the parameter that may be raised before a fit is continued, if there is one
     )
@@ -86,8 +86,11 @@ class Watch:
 
     @contextmanager
     def recorded(self, progress: P) -> Iterator[tuple[P, Callable[[P], bool]]]:
-        """Context manager for a fit that is not a loop of equal steps: its progress, as far as an interrupted
-        fit had come, and a function to call with later ones. It returns whether a callback stops the fit."""
+        """Context manager for a fit that is not a loop of equal steps.
+
+        It yields the progress to start from, that of the checkpoint if there is one, and a function to call
+        with each later progress. The function returns whether a callback stops the fit.
+        """
         with self._watched(progress, None) as (progress, context, saves):
 
             def offer(progress: P) -> bool:
@@ -101,7 +104,11 @@ class Watch:
 
     @contextmanager
     def _watched(self, progress: P, max_iter: int | None) -> Iterator[tuple[P, Any, _Saves]]:
-        """The progress to start from, the context of callbacks, and the writes of the checkpoint."""
+        """Context manager: begin and end the fit for callbacks and checkpoint.
+
+        It yields the progress to start from, the context of callbacks, and the writer of checkpoints. If the
+        fit succeeds, the checkpoint is removed.
+        """
         if self.checkpoint is not None and not Path(self.checkpoint).absolute().parent.is_dir():
             raise FileNotFoundError(
                 f"The folder of checkpoint={str(self.checkpoint)!r} does not exist: create it first."
@@ -124,6 +131,7 @@ class Watch:
             Path(self.checkpoint).unlink(missing_ok=True)
 
     def _iteration(self, step: Callable[[P], P], progress: P, context: Any) -> P:
+        """Return the next progress, with callbacks before and after the step."""
         if context is None:
             return _finite(step(progress))
         task = context.subcontext(task_name="iteration")
@@ -142,12 +150,12 @@ class Watch:
         return progress
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        """Fitted attributes of the estimator, as if the fit had stopped here."""
+        """Return the fitted attributes of the estimator, as if the fit had stopped here, for callbacks."""
         progress = progress.replace(model=self.as_model(progress.model))
         return {**self.estimator._fitted(progress), "model_": progress.model}
 
     def _fit(self) -> str:
-        """Identity of the fit: a checkpoint of another fit must not be continued."""
+        """Return the identity of the fit, which its checkpoint must have to be continued."""
         if self.checkpoint is None or self.estimator is None:
             return ""
         params = self.estimator.get_params(deep=False)
@@ -155,6 +163,7 @@ class Watch:
         return f"{type(self.estimator).__name__} {digest_of((digests, self._rows()))}"
 
     def _rows(self) -> Any:
+        """Return the fingerprint of the data."""
         if self.data is None:
             return None
         if self.in_order:
@@ -162,6 +171,7 @@ class Watch:
         return self.data.fold(fingerprint)
 
     def _resumed(self, start: P, fit: str) -> P:
+        """Return the progress of the checkpoint, or `start` if there is none."""
         if self.checkpoint is None or not Path(self.checkpoint).exists():
             return start
         stored = load_value(self.checkpoint)
@@ -175,21 +185,21 @@ class Watch:
 
 
 class _Saves:
-    """The writes of a checkpoint: after each iteration, but of a state that grows less often.
+    """Writer of a checkpoint: after each iteration, but less often for a state that grows.
 
-    To write all trees after each tree would take a time that is quadratic in their number. So a state that
-    grows is written when it has an eighth more iterations than in the last file, or when the time since then
-    is ten times what that file took. What is not yet written is written if an error ends the fit, and lost if
-    the process is killed.
+    Writing all trees after each tree would take a time quadratic in their number. A state that grows is
+    written when it has an eighth more iterations than in the last file, or when the time since then is ten
+    times that of the last write. If an error ends the fit, the last state is written; if the process is
+    killed, the iterations since the last write are lost.
     """
 
     def __init__(self, path: Any, fit: str, grows: bool, progress: Progress) -> None:
         self.path, self.fit, self.grows = path, fit, grows
         self.last = self.written = progress
-        self.end, self.seconds = time.monotonic(), 0.0  # of the last write
+        self.end, self.seconds = time.monotonic(), 0.0  # end and duration of the last write
 
     def offer(self, progress: Progress) -> None:
-        """Write the progress, if it is time."""
+        """Write the progress if it is due."""
         if self.path is None:
             return
         self.last, n = progress, progress.n_iter
@@ -198,7 +208,7 @@ class _Saves:
             self._write()
 
     def finish(self) -> None:
-        """Write what is not yet written."""
+        """Write the last progress if it was not written."""
         if self.last is not self.written:
             self._write()
 
@@ -211,7 +221,7 @@ class _Saves:
 
 @contextmanager
 def one_task(estimator: Any) -> Iterator[None]:
-    """Callbacks of a fit without iterations."""
+    """Context manager: call the callbacks of a fit without iterations."""
     context = estimator._init_callback_context()
     context.call_on_fit_task_begin(estimator=estimator)
     yield
@@ -219,6 +229,7 @@ def one_task(estimator: Any) -> Iterator[None]:
 
 
 def _finite(progress: P) -> P:
+    """Stop the fit if the last objective is not finite."""
     if progress.trace and not np.isfinite(progress.trace[-1]):
         return progress.replace(stopped_because="objective not finite")
     return progress

@@ -1,4 +1,4 @@
-"""Predictors, models and families: immutable parameters that answer, or are estimated from sums."""
+"""Predictors, models and families: immutable parameters that predict, and that are estimated from sums."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from .values import Value
 
 
 class Predictor(Value):
-    """Immutable parameters that a fitted estimator answers with: its `model_`."""
+    """Immutable parameters with which a fitted estimator predicts: the class of every `model_`."""
 
 
 class Model(Predictor, ABC):
@@ -23,23 +23,22 @@ class Model(Predictor, ABC):
     ``m.summarize(a followed by b) == m.summarize(a) + m.summarize(b)``.
     """
 
-    # Whether `summarize` adds up the runs of a block in place, as ``summarize(block, each=map)``. An `each`
-    # that does as `map` does may compute them ahead. So threads can share one block, where a sum for each
-    # thread would take too much memory. The bits are the same.
+    # Whether `summarize` takes `each`, a function like `map` that computes the parts of a block, perhaps in
+    # threads, and adds their results in place and in order. Threads then share one block, where a sum for
+    # each thread would take too much memory. The bits are the same.
     threads_share_blocks: ClassVar[bool] = False
 
     @abstractmethod
     def summarize(self, block: Any) -> Statistics:
-        """Statistics of one block, given the parameters (the E step)."""
+        """Return the statistics of one block, given the parameters (the E step)."""
 
     def sums_pieces(self, block: Any) -> bool:
-        """Whether `summarize` also takes this block whole, as ``summarize(block, rows=n)``, and adds the sums
-        of its pieces of n rows in the order of `tree_sum`. A compiled loop does so without the time that
-        Python takes for each piece."""
+        """Whether ``summarize(block, rows=n)`` takes this block whole, and adds the sums of its pieces of n
+        rows in the order of `tree_sum`. A compiled loop thus saves the overhead of Python for each piece."""
         return False
 
     def estimate(self, s: Any) -> Self:
-        """The model estimated from the total (the M step). Priors enter only here."""
+        """Return the model estimated from the total (the M step). Priors enter only here."""
         raise NotImplementedError(f"{type(self).__name__} is a loss, which a solver minimizes.")
 
 
@@ -65,11 +64,11 @@ class Family(Value, ABC):
         return self.log_density(X)
 
     def regularized_log_density(self, X: Any) -> np.ndarray:
-        """`log_density` less the expected loss by the noise that regularization adds to every row, (N, K)."""
+        """`log_density` minus its expected decrease by the noise that regularization adds to rows, (N, K)."""
         return self.log_density(X)
 
     def summarize_known(self, X: Any, k: np.ndarray, weight: np.ndarray, K: int) -> Statistics:
-        """`summarize` of rows that belong to one density each, k[n]."""
+        """Return `summarize` for rows that each belong to one known density, k[n]."""
         R = np.zeros((K, len(k))).T
         R[np.arange(len(k)), k] = weight
         return self.summarize(X, R)
@@ -77,36 +76,42 @@ class Family(Value, ABC):
     def expect_chains(
         self, X: Any, offset: np.ndarray, weight: np.ndarray, start: np.ndarray, transition: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray, Statistics] | None:
-        """E step of a hidden Markov model with these emissions: the log-likelihood, expected counts of first
-        states and of transitions, and what `summarize` returns for the marginals of the states. None if it is
-        to be computed from `log_density`."""
+        """Compute the E step of a hidden Markov model with these emissions in one loop, if there is one.
+
+        Returns the log-likelihood, the expected counts of first states and of transitions, and the statistics
+        of `summarize` for the marginals of the states; or None, then the caller uses `log_density`.
+        """
         return None
 
     def sufficient(self, X: Any) -> np.ndarray:
-        """Sufficient statistics t(x), (N, P), of an exponential family: `scores` are linear in them, up to a
-        term of the row."""
+        """Return the sufficient statistics t(x) of an exponential family, (N, P).
+
+        `scores` are linear in them, up to a term that is the same for every k.
+        """
         raise NotImplementedError(f"{type(self).__name__} is not an exponential family.")
 
     def natural(self) -> tuple[np.ndarray, np.ndarray]:
-        """The coefficients of t(x) in log p(x given k), (K, P), and the intercepts, (K,)."""
+        """Return the coefficients of t(x) in log p(x given k), (K, P), and the intercepts, (K,)."""
         raise NotImplementedError(f"{type(self).__name__} is not an exponential family.")
 
     @abstractmethod
     def estimate(self, s: Any) -> Self:
-        """The densities estimated from the statistics."""
+        """Return the densities estimated from the statistics."""
 
     def posterior(self, s: Any) -> Any:
-        """Conjugate posterior of the parameters, given the statistics; that of no rows is the prior."""
+        """Return the conjugate posterior of the parameters. Without rows it is the prior."""
         raise NotImplementedError(f"{type(self).__name__} has no conjugate prior.")
 
     def impute(self, X: Any, k: np.ndarray, rng: np.random.Generator) -> Any:
-        """X with missing entries drawn from density k[n] given the observed ones, if `summarize` needs
-        them."""
+        """Return X with missing entries drawn from density k[n] given the observed ones.
+
+        A family whose `summarize` accepts missing entries returns X.
+        """
         return X
 
     @abstractmethod
     def sample(self, k: np.ndarray, rng: np.random.Generator) -> np.ndarray:
-        """One row from density k[n], for each n."""
+        """Draw one row from density k[n], for each n."""
 
     @property
     @abstractmethod
@@ -114,7 +119,7 @@ class Family(Value, ABC):
         """Number of free parameters, for the information criteria."""
 
     def log_prior(self) -> float:
-        """Log of the prior density of the parameters, up to a constant; zero without a prior."""
+        """Return the log prior density of the parameters, up to a constant; zero without a prior."""
         return 0.0
 
     def must_be_of(self, K: int, D: int, each: str) -> None:

@@ -1,4 +1,4 @@
-"""Names that scikit-learn has and suffice does not: errors say where they are."""
+"""Errors for names that scikit-learn has and suffice does not: they say which name to use."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import NoReturn
 
 from .callers import in_import_statement
 
-# What to use here instead, where it has another name.
+# Names of suffice that replace a name of scikit-learn.
 COUNTERPARTS = {
     "suffice.model_selection.GridSearchCV": "suffice.model_selection.GridSearch, also for scans",
 }
 
 
 def names_of_sklearn(module: str) -> Callable[[str], NoReturn]:
-    """The `__getattr__` of a module of suffice, which names the module of scikit-learn that has a name.
+    """Return the `__getattr__` of a module of suffice. Its error names the module of scikit-learn to use.
 
     `from suffice.cluster import DBSCAN` raises an ImportError, `suffice.cluster.DBSCAN` an AttributeError, so
     that `hasattr` works.
@@ -29,7 +29,7 @@ def names_of_sklearn(module: str) -> Callable[[str], NoReturn]:
 
 
 def no_attribute(module: str, name: str) -> Exception:
-    """The error for a name that a module of suffice does not have, raised by its `__getattr__`."""
+    """Return the error for a name that a module of suffice does not have."""
     theirs = module.replace("suffice", "sklearn", 1)
     message = f"module {module!r} has no attribute {name!r}"
     if not name.startswith("_") and _has(theirs, name):
@@ -43,7 +43,7 @@ def no_attribute(module: str, name: str) -> Exception:
 
 
 def _has(module: str, name: str) -> bool:
-    """Whether a module of scikit-learn has a public name, or a module of this name."""
+    """Whether a module of scikit-learn has a public attribute or a submodule of this name."""
     try:
         return (
             name in getattr(import_module(module), "__all__", ()) or find_spec(f"{module}.{name}") is not None

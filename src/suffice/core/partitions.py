@@ -21,9 +21,9 @@ from .values import nbytes
 
 F = TypeVar("F", bound=Callable[..., Any])
 
-# Rows that threads take longer to share than one of them takes to sum.
+# Bytes of a block that one thread sums in less time than several threads take to share it.
 FEW_BYTES = 1 << 18
-# Memory for rows that are brought to this process, so that a method can read them many times.
+# Bytes of rows that a method gathers in this process, to read them many times.
 GATHERED_BYTES = 1 << 29
 
 log = logging.getLogger("suffice")
@@ -36,7 +36,7 @@ class Partitions(ABC):
     `shared` is sent once per call; tasks are stateless, so a lost task can be run again.
     """
 
-    local: ClassVar[bool] = False  # whether the blocks are of this process, whose threads share them
+    local: ClassVar[bool] = False  # whether the threads of this process share the blocks
 
     @property
     def in_memory(self) -> bool:
@@ -45,63 +45,67 @@ class Partitions(ABC):
 
     @abstractmethod
     def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
-        """Partitions of `f(*shared, block)`. They stay on the engine."""
+        """Return partitions of `f(*shared, block)`. They stay on the engine."""
 
     @abstractmethod
     def fold(self, f: Callable[..., Any], *shared: object) -> Any:
-        """The sum of `f(*shared, block)`, on the driver."""
+        """Return the sum of `f(*shared, block)` on the driver."""
 
     @abstractmethod
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Any:
-        """The sums by key of the rows returned by `f(*shared, block)`, for sums too large for the driver.
+        """Return sums by key of rows, for sums that are too large for the driver.
 
-        The rows are ``keys, values``: integers from 0 to `n_keys` - 1, in any order, and an array whose first
-        axis is as long. The sums stay in `shards` partitions of :class:`~suffice.engines.shards.Shard`
-        blocks, each with a run of keys: on Ray in its object store; elsewhere in the memory of this process,
-        or in a temporary file. They can be an argument of a later pass, which reads ``sums.take(keys)``.
-        Their bits do not depend on `shards`.
+        `f(*shared, block)` returns ``keys, values``: integers from 0 to `n_keys` - 1, in any order, and an
+        array with one row for each. The sums stay in `shards` partitions of
+        :class:`~suffice.engines.shards.Shard` blocks, each with a range of keys: on Ray in its object store;
+        elsewhere in the memory of this process, or in a temporary file. A later pass can take them as an
+        argument and read ``sums.take(keys)``. Their bits do not depend on `shards`.
         """
 
     @abstractmethod
     def on_driver(self, block: Block) -> Partitions:
-        """Partitions of the examples of one block of this process, e.g. of a sample of the rows."""
+        """Return partitions of the examples of one block of this process, e.g. a sample of the rows."""
 
     @abstractmethod
     def batches(self) -> Iterator[Any]:
         """Iterate over the blocks in this process, with few of them in memory at a time."""
 
     def in_each_pass(self, f: Callable[..., Any], *shared: object) -> Partitions:
-        """Partitions of `f(*shared, block)`, which each pass computes again from the pieces that it sums."""
+        """Return partitions of `f(*shared, block)` that each pass computes again, piece by piece."""
         return InEachPass(self, f, shared)
 
     def prepared(self, f: Callable[..., Any], *shared: object) -> Partitions:
-        """Partitions of `f(*shared, block)` for many passes: computed once if the blocks are in the memory of
-        this process, else in each pass."""
+        """Return partitions of `f(*shared, block)` for many passes.
+
+        They are computed once if the blocks are in the memory of this process, otherwise in each pass.
+        """
         return self.map(f, *shared) if self.in_memory else self.in_each_pass(f, *shared)
 
     def persisted(self) -> Partitions:
-        """The same partitions, with blocks that are computed once and not in each pass."""
+        """Return the same partitions, with blocks that are computed once and not in each pass."""
         return self
 
     def new_store(self) -> Any:
-        """A store for blocks that are computed from these, with `holds`, `get` and `put`; None if each pass
-        computes them again."""
+        """Return a store for blocks computed from these, with `holds`, `get` and `put`.
+
+        None if each pass computes them again.
+        """
         return None
 
     def gather(self, instead: str | None) -> Any:
-        """All examples as one block in this process, in order.
+        """Return all examples as one block in this process, in order.
 
-        Their size is compared with the free memory first, in a pass of its own. `instead` is the advice of
-        the error if it is too large; None if the caller knows that it is not.
+        A first pass compares their size with the memory. If it is too large, the error advises `instead`.
+        With None there is no such pass: the caller knows that they fit.
         """
         if instead is not None:
             afford(float(self.fold(_gathered_bytes)[0]), "the rows, all in one place,", instead)
         return stack(self.fold(_as_tuple))
 
     def gather_if(self, n_rows: int, row_bytes: int) -> Any:
-        """All rows as one block in this process if they fit in `GATHERED_BYTES`, else None.
+        """Return all rows as one block in this process if they fit in `GATHERED_BYTES`, otherwise None.
 
-        `row_bytes` is the memory that a row takes, with the copies that the method makes of it.
+        `row_bytes` is the memory of a row, including the copies that the method makes of it.
         """
         if n_rows * row_bytes > GATHERED_BYTES:
             log.info("%d rows stay where they are: each pass folds over them.", n_rows)
@@ -112,7 +116,7 @@ class Partitions(ABC):
 
 @dataclass(frozen=True)
 class InEachPass(Partitions):
-    """Partitions of `f(*shared, block)`, which each pass computes again."""
+    """Partitions of `f(*shared, block)` that each pass computes again."""
 
     data: Partitions
     f: Callable[..., Any]
@@ -137,18 +141,19 @@ class InEachPass(Partitions):
 def _composed(
     f: Callable[..., Any], shared: tuple[Any, ...], g: Callable[..., Any], more: Any, block: Any
 ) -> Any:
+    """Return g of f of the block, each with its shared arguments."""
     return g(*more, f(*shared, block))
 
 
 def after_steps(steps: Iterable[tuple[Callable[..., Any], tuple[Any, ...]]], block: Any) -> Any:
-    """The block after these maps, one after the other."""
+    """Apply functions to a block, one after the other. Each step is a function and its shared arguments."""
     for step, shared in steps:
         block = step(*shared, block)
     return block
 
 
 def must_be_partitions(data: Any) -> None:
-    """Raise for rows that a user passes to a loop as they are."""
+    """Raise a TypeError if a user passes rows to a loop instead of partitions."""
     if not hasattr(data, "fold"):
         raise TypeError(f"data must be partitions; got {type(data).__name__}: pass suffice.partition(X).")
 
@@ -156,16 +161,17 @@ def must_be_partitions(data: Any) -> None:
 class Opened(Partitions):
     """Partitions whose input was already checked: `fit` and `score` accept them in place of data."""
 
-    features: tuple[str, ...] | int  # the names of the features, or how many there are
-    check: Any  # that the blocks have passed
+    features: tuple[str, ...] | int  # names of the features, or their number
+    check: Any  # the check that the blocks have passed
     flat_target: bool  # whether there is one target, without a second axis
-    categorical: np.ndarray | None = None  # which features hold categories by their type, if that is known
+    categorical: np.ndarray | None = None  # mask of features with a categorical type, if known
 
 
 @stage("measuring memory")
 def _gathered_bytes(block: Any) -> np.ndarray:
+    """Return the memory of a block when gathered, in numbers of 8 bytes, (1,)."""
     X = block.X
-    if X.dtype.kind == "u":  # codes, which stay as they are
+    if X.dtype.kind == "u":  # codes are not converted to float64
         return np.array([X.nbytes / 8.0])
     return np.array([1.5 * X.nnz if sp.issparse(X) else X.size], dtype=np.float64)
 
@@ -176,12 +182,12 @@ def _as_tuple(block: Any) -> tuple[Any, ...]:
 
 
 def in_any_order(f: Callable[..., Any]) -> bool:
-    """Whether a summary, a class method of its statistics, sums integers: see `Statistics.any_order`."""
+    """Whether `f` is a class method of statistics that sum integers (see `Statistics.any_order`)."""
     return getattr(getattr(f, "__self__", None), "any_order", False)
 
 
 def by_threads(f: Callable[..., Any], shared: Sequence[Any], block: Any) -> bool:
-    """Whether threads share one block in the summary of a model: see `Model.threads_share_blocks`."""
+    """Whether threads share this block in `summarize` of a model (see `Model.threads_share_blocks`)."""
     model = type(shared[0]) if shared else None
     if not (getattr(model, "threads_share_blocks", False) and f is model.summarize):  # type: ignore[union-attr]
         return False
@@ -189,7 +195,7 @@ def by_threads(f: Callable[..., Any], shared: Sequence[Any], block: Any) -> bool
 
 
 def sums_pieces(f: Callable[..., Any], shared: Sequence[Any], block: Any) -> bool:
-    """Whether the summary of a model, or of several, sums the pieces of a block: see `Model.sums_pieces`."""
+    """Whether `f`, a summary of one or several models, takes this block whole (see `Model.sums_pieces`)."""
     if getattr(f, "of_each_model", False):
         models = shared[0]
     else:
@@ -198,13 +204,13 @@ def sums_pieces(f: Callable[..., Any], shared: Sequence[Any], block: Any) -> boo
 
 
 def of_each_model(f: F) -> F:
-    """Decorator: a summary of several models, its first argument, which passes on how they sum a block."""
+    """Decorator of functions that summarize several models, the first argument, as each of them would."""
     f.of_each_model = True  # type: ignore[attr-defined]
     return f
 
 
 class SumBytes:
-    """Bytes of the sum of no rows, as the first block has it: the size of pieces follows from it."""
+    """Bytes of the statistics, measured once on no rows of the first block. They determine the piece size."""
 
     def __init__(self, f: Callable[..., Any], *shared: Any) -> None:
         self.of_no_rows = lambda block: f(*shared, block.piece(0, 0, 0))
@@ -223,12 +229,12 @@ def fold_blocks(
     onto: Any = None,
     sum_bytes: SumBytes | None = None,
 ) -> Any:
-    """The sum over a run of blocks, in pieces that fit in the cache: the task of every engine.
+    """Return the sum over consecutive blocks, piece by piece: the task of every engine.
 
-    A sum of whole numbers may be added to the total `onto`. Tasks of one process share `sum_bytes`.
+    Sums of integers may be added to the total `onto`. Tasks of one process share `sum_bytes`.
     """
     if len(blocks) == 1 and getattr(blocks[0], "is_one_piece", False) and not in_any_order(f):
-        (block,) = blocks  # its sum is the summary of it: no summary of nothing tells the size of pieces
+        (block,) = blocks  # one piece for any size of the statistics, so this need not be measured
         with _computing(f, block):
             return f(*shared, block.piece(0, len(block), 0))
     if in_any_order(f):
@@ -242,6 +248,7 @@ def fold_blocks(
 
 
 def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, size: int) -> Any:
+    """Return the sum over the pieces of one block, whose statistics have `size` bytes."""
     with _computing(f, block):
         if len(block) and sums_pieces(f, shared, block):
             return f(*shared, block.piece(0, len(block), 0), rows=block.piece_rows(size))
@@ -251,7 +258,7 @@ def fold_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, size: i
 
 @contextmanager
 def in_block(number: int, doing: str) -> Iterator[None]:
-    """Add the number of the block to errors."""
+    """Context manager: add the number of the block and the operation to errors."""
     try:
         yield
     except Exception as error:

@@ -13,32 +13,32 @@ from typing import Any, TextIO, TypeVar
 F = TypeVar("F", bound=Callable[..., Any])
 
 REDRAW_SECONDS = 0.1
-LOG_SECONDS = 10.0  # where a line cannot be drawn over, as in a log file
+LOG_SECONDS = 10.0  # between lines of a file, where a line cannot be overwritten
 
-_shown: Display | None = None  # of the process, whose threads all count
+_shown: Display | None = None  # one for the process: all its threads count rows
 
 
 @contextmanager
 def progress(file: TextIO | None = None) -> Iterator[None]:
     """Context manager: show the progress of fits and predictions, in rows read by each pass.
 
-    One line tells the method that runs; the pass, and the iteration that it belongs to, the last of which is
-    `n_iter_`; the rows so far, of how many, and an estimate of the time that remains of the pass. The total
-    is known in the first pass for rows in memory and for Parquet files of this machine, whose footers count
-    them; for others, from the second pass over the same data.
+    One line shows the method that runs, the pass and its iteration (the last one is `n_iter_`), the rows read
+    so far and in total, and the estimated time until the end of the pass. The total is known in the first
+    pass for rows in memory and for local Parquet files, and from the second pass over the same data
+    otherwise.
 
     Words in parentheses say what the pass does: it seeds, stratifies, gathers rows in memory, or caches them
-    for the next passes. A pass that several transformers of a `ColumnTransformer` share has their names, and
-    one that several fits of a search share, the number of fits.
+    for the next passes. If several transformers of a `ColumnTransformer` share a pass, their names are shown;
+    if several fits of a search do, the number of fits.
 
-    Every pass is shown, also those of `predict` with ``to="folder"``. On Ray and Dask it counts tasks instead
-    of rows; Spark shows its own progress. For the iterations of a fit, see scikit-learn's callbacks.
+    Every pass is shown, also those of `predict` with ``to="folder"``. On Ray and Dask, tasks are counted
+    instead of rows; Spark shows its own progress. For the iterations of a fit, see scikit-learn's callbacks.
 
     Parameters
     ----------
     file : file object, default=None
-        Where the line is written. If None, the standard error stream. In a terminal or a notebook the line is
-        drawn over; elsewhere a new one is written every ten seconds.
+        File to which the line is written. If None, the standard error stream. In a terminal or a notebook the
+        line is overwritten; elsewhere a new line is written every ten seconds.
 
     Examples
     --------
@@ -56,19 +56,19 @@ def progress(file: TextIO | None = None) -> Iterator[None]:
 
 
 class Display:
-    """The line of the method that runs: its passes, and the rows of the present one."""
+    """The line that shows the running method: its passes, and the rows of the current pass."""
 
     def __init__(self, file: TextIO) -> None:
         self.file, self.lock = file, threading.Lock()
         self.over = file.isatty() or "ipykernel" in sys.modules
         self.name, self.began, self.drawn, self.width = "", 0.0, 0.0, 0
         self.passes, self.in_pass, self.unit, self.done, self.pass_began = 0, False, "rows", 0, 0.0
-        self.what: list[str] = []  # that the pass does
+        self.what: list[str] = []  # words for what the pass does
         self.shared_by = ""  # the fits that share the passes
         self.iteration = 0
-        self.thread = 0  # in which the method runs
+        self.thread = 0  # id of the thread that runs the method
         self.total: int | None = None
-        self.totals: dict[int, int] = {}  # rows of a complete pass, by data
+        self.totals: dict[int, int] = {}  # rows of a complete pass, by the id of the data
 
     def start(self, name: str) -> None:
         self.name, self.began, self.drawn, self.passes = name, time.monotonic(), time.monotonic(), 0
@@ -117,7 +117,7 @@ class Display:
         self.file.flush()
 
     def finish(self) -> None:
-        """The last state stays, if there was a pass."""
+        """Write the final state, if there was a pass."""
         with self.lock:
             if self.passes:
                 self._draw("\n")
@@ -125,7 +125,7 @@ class Display:
 
 
 def span(seconds: float, digits: int = 1) -> str:
-    """A time in the unit that fits."""
+    """Format a duration in seconds, minutes or hours."""
     if seconds < 59.5:
         return f"{seconds:.{digits}f} s"
     minutes, seconds = divmod(round(seconds), 60)
@@ -134,28 +134,31 @@ def span(seconds: float, digits: int = 1) -> str:
 
 
 def rows_known(data: Any) -> int | None:
-    """The number of rows of blocks in memory, or of batches that know it before they are read."""
+    """Return the number of rows of blocks in memory, or of batches if it is known before they are read."""
     if isinstance(data, tuple):
         return sum(rows_of(block) or 0 for block in data)
     return getattr(data, "n_rows", None)
 
 
 def rows_of(block: Any) -> int | None:
-    """The number of rows of a block; or of a numbered batch, which becomes a block. That may have fewer rows,
-    as the block of a training part has, or fewer examples, as one of sequences."""
+    """Return the number of rows of a block, or of a numbered batch that becomes a block.
+
+    The block may have fewer: a training part drops rows, and the examples of a block may be sequences.
+    """
     if isinstance(block, tuple):
         return getattr(block[-1], "num_rows", None)
     return len(block) if hasattr(block, "__len__") else None
 
 
 def at_iteration(n: int) -> None:
-    """Tell which iteration of the method the next passes belong to. Fits that share passes have their own."""
+    """Set the iteration that the next passes belong to. Ignored in other threads than that of the method:
+    fits that share passes run in threads, each with its own iterations."""
     if _shown is not None and _shown.thread == threading.get_ident():
         _shown.iteration = n
 
 
 def in_this_pass(word: str) -> None:
-    """Add what the present pass does besides, e.g. "caching"."""
+    """Add a word for what the current pass also does, e.g. "caching"."""
     if _shown is not None and _shown.in_pass:
         _shown.what.append(word)
 
@@ -175,7 +178,7 @@ def shared_by(fits: str) -> Iterator[None]:
 
 
 def shown(method: F) -> F:
-    """Decorator: show the passes of a method under its name, unless another method that is shown calls it."""
+    """Decorator: show the passes of a method under its name, unless a method that is shown calls it."""
 
     @wraps(method)
     def call(self: Any, *args: Any, **more: Any) -> Any:
@@ -187,7 +190,7 @@ def shown(method: F) -> F:
 
 @contextmanager
 def showing(name: str) -> Iterator[None]:
-    """Context manager: show the passes under this name, unless they are shown under another."""
+    """Context manager: show the passes under this name, unless another name is shown."""
     display = _shown
     if display is None or display.name:
         yield
@@ -203,9 +206,9 @@ def showing(name: str) -> Iterator[None]:
 def one_pass(
     f: Callable[..., Any], data: Any, unit: str = "rows", total: int | None = None
 ) -> Iterator[Callable[[int], None]]:
-    """Show one pass of `f` over the data, and yield the function that counts its rows.
+    """Context manager: show one pass of `f` over the data, and yield the function that counts its rows.
 
-    A pass inside another, as of a prediction for one block, is not shown.
+    A pass inside another, such as the prediction for one block, is not shown.
     """
     display = _shown
     if display is None or display.in_pass or not display.name:
@@ -220,7 +223,7 @@ def one_pass(
 
 
 def counted(count: Callable[[int], None], results: Iterable[Any]) -> Iterator[Any]:
-    """The results of tasks, each counted as it comes."""
+    """Iterate over the results of tasks, and count each."""
     for result in results:
         count(1)
         yield result
@@ -231,7 +234,7 @@ def _uncounted(n: int) -> None:
 
 
 def stage(name: str) -> Callable[[F], F]:
-    """Decorator of functions that are folded: what the line calls their passes."""
+    """Decorator: set the word by which the passes that fold a function are shown."""
 
     def named(f: F) -> F:
         f.stage = name  # type: ignore[attr-defined]

@@ -1,8 +1,8 @@
 """Random numbers: every stream has a purpose.
 
 A stream is determined by its purpose, the seed of the user and the counters of its caller, such as the
-iteration or the index of a block. Streams of different purposes are independent, also with equal seeds: rows
-for validation are spread over the folds of cross-validation, and so are the test rows of a split.
+iteration or the index of a block. Streams of different purposes are independent, also with equal seeds.
+Otherwise, for example, all validation rows of a fit could be in one fold of cross-validation.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Purpose(IntEnum):
 
 
 def generator(purpose: Purpose, *seed: int) -> np.random.Generator:
-    """The random number generator of a purpose, a seed and counters.
+    """Return the random number generator of a purpose, a seed and counters.
 
     Trailing counters of zero make no difference, as for `numpy.random.default_rng`: pass the same number of
     them for one purpose.
@@ -48,10 +48,10 @@ def generator(purpose: Purpose, *seed: int) -> np.random.Generator:
 
 
 def key_of(purpose: Purpose, *seed: int) -> int:
-    """63 random bits of a purpose, a seed and counters, for loops that count on from there."""
+    """Return 63 random bits of a purpose, a seed and counters: the key of loops with counters of their own."""
     return int(_sequence(purpose, seed).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 
 def _sequence(purpose: Purpose, seed: tuple[int, ...]) -> np.random.SeedSequence:
-    # Seeding starts most fits: its streams are those of default_rng(seed).
+    # The streams of seeding are those of default_rng(seed).
     return np.random.SeedSequence(seed, spawn_key=(int(purpose),) if purpose else ())

@@ -1,7 +1,7 @@
-"""Shapes: what the fields of a value declare of their arrays, checked when the value is read from a file.
+"""Declared shapes of the arrays in a value, which are checked when the value is read from a file.
 
-A field says the shape of its array beside its type, in the letters of the textbooks; `Annotated` is of the
-standard library, and costs nothing when a value is made::
+A field declares the shape of its array beside its type, in the letters of the textbooks. `Annotated` is part
+of the standard library, and costs nothing when a value is made::
 
     weight: Annotated[np.ndarray, "(K,)"]
     mean: Annotated[np.ndarray, "(K, D)"]
@@ -12,8 +12,8 @@ standard library, and costs nothing when a value is made::
     component: Annotated[Family, "K, D"]  # its K and D are those of this value
     component: Annotated[Family, "K = K * M, D"]  # and its K is the product of two sizes
 
-A letter has one size within a value, * is any size, and ... stands for any further axes. What shapes do not
-say (indices within bounds, offsets that rise) a class says in `Value.check_loaded`.
+A letter has one size within a value, * is any size, and ... stands for any further axes. A class checks other
+conditions (indices in range, increasing offsets) in `Value.check_loaded`.
 """
 
 from __future__ import annotations
@@ -44,18 +44,21 @@ _SHAPE = re.compile(
 )
 _PARTS = re.compile(r"(?:(?P<count>\w+) of )?(?P<letters>[^()]+)")
 _TERM = re.compile(r"(?:^|([+-]) )([\w* ]+?)(?= [+-] |$)")
-Pairs = list[tuple[str, int]]  # what is declared of an axis, and its size
+Pairs = list[tuple[str, int]]  # the declared size of an axis, and its actual size
 
 
 def sizes_of(value: Value) -> dict[str, int]:
-    """The sizes of the letters of a value. Raises a ValueError if its fields are not as declared."""
+    """Return the sizes of the letters of a value. Raises a ValueError if its fields are not as declared."""
     sizes = fitting_sizes(type(value), value.fields())
     value.check_loaded(sizes)
     return sizes
 
 
 def fitting_sizes(cls: type, values: dict[str, Any], **sizes: int) -> dict[str, int]:
-    """Sizes of the letters for which the values match the declarations of the class; some may be known."""
+    """Return the sizes of the letters for which the values match the declarations of a class.
+
+    `sizes` are those that are already known. Raises a ValueError if there are none.
+    """
     checks = []
     for name, (hint, declaration) in declared(cls).items():
         if name not in values:
@@ -68,8 +71,8 @@ def fitting_sizes(cls: type, values: dict[str, Any], **sizes: int) -> dict[str, 
             if not fits:
                 raise ValueError(f"{where} is {_described(value)}, expected {declaration}.")
             checks.append((where, declaration, value, fits))
-    checks.sort(key=lambda check: len(check[3]))  # what can be of one shape alone says the sizes first
-    for where, declaration, value, fits in checks * 2:  # sums of letters are known in the second round
+    checks.sort(key=lambda check: len(check[3]))  # fields with one possible shape determine sizes first
+    for where, declaration, value, fits in checks * 2:  # in the second round all letters of sums are known
         found = next((new for pairs in fits if (new := _with(sizes, pairs)) is not None), None)
         if found is None:
             known = ", ".join(f"{k} = {n}" for k, n in sizes.items() if re.search(rf"\b{k}\b", declaration))
@@ -80,7 +83,7 @@ def fitting_sizes(cls: type, values: dict[str, Any], **sizes: int) -> dict[str, 
 
 @cache
 def declared(cls: type) -> dict[str, tuple[Any, str | None]]:
-    """The fields of a class: their types, and their declared shapes."""
+    """Return the types and the declared shapes of the fields of a class."""
     hints = get_type_hints(cls, include_extras=True)
     if dataclasses.is_dataclass(cls):
         hints = {field.name: hints[field.name] for field in dataclasses.fields(cls)}
@@ -98,7 +101,7 @@ def _plain(hint: object) -> str:
 
 
 def _is(hint: Any, value: Any) -> bool:
-    """Whether a value is of a type. An int is a float; a bool is not a number."""
+    """Whether a value has a type. An int is accepted as a float; a bool is not a number."""
     origin, args = get_origin(hint), get_args(hint)
     if hint is Any:
         return True
@@ -120,15 +123,16 @@ def _is(hint: Any, value: Any) -> bool:
 
 
 def _alternatives(declaration: str, value: Any) -> list[Pairs]:
-    """The sizes of the axes of the value, for each shape of the declaration that it can have."""
+    """Return the sizes of the axes of a value, for each shape of the declaration that it matches."""
     return [pairs for one in declaration.split(" or ") if (pairs := _pairs(one, value)) is not None]
 
 
 def _pairs(shape: str, value: Any) -> Pairs | None:
+    """Return the sizes of the axes of a value for one declared shape; None if it has another shape."""
     if shape == "number":
         return [] if _is(float, value) or _of_array(_form("()")[0], value) == [] else None
     if shape == "None":
-        return None  # which has been seen to
+        return None  # None was accepted before
     match, of_one = _form(shape)
     count = match["count"]
     if count is None:
@@ -146,7 +150,7 @@ def _pairs(shape: str, value: Any) -> Pairs | None:
 
 @cache
 def _form(shape: str) -> tuple[Any, Any]:
-    """A parsed declaration, and its check of a value."""
+    """Return a parsed declaration, and the function that matches a value with it."""
     if match := _SHAPE.fullmatch(shape):
         return match, _of_array
     return _PARTS.fullmatch(shape), _of_value
@@ -154,7 +158,7 @@ def _form(shape: str) -> tuple[Any, Any]:
 
 @cache
 def _terms(size: str) -> list[tuple[str, list[str]]]:
-    """The terms of a sum: signs and factors."""
+    """Return the sign and the factors of each term of a sum."""
     return [(sign, term.split(" * ")) for sign, term in _TERM.findall(size)]
 
 
@@ -164,7 +168,7 @@ def _of_array(match: re.Match[str], value: Any) -> Pairs | None:
     if not isinstance(value, np.ndarray | sp.csr_array) or value.dtype.kind not in KINDS[match["kind"] or ""]:
         return None
     if value.dtype.kind == "f" and value.dtype.itemsize < (8 if match["kind"] in (None, "float") else 4):
-        return None  # what is summed is float64; for others loops are compiled again, for float16 none is
+        return None  # statistics and models are float64; compiled loops take no float16
     axes, shape = [axis.strip() for axis in match["axes"].split(",") if axis.strip()], value.shape
     if axes and axes[-1] == "...":
         axes, shape = axes[:-1], shape[: len(axes) - 1]
@@ -180,12 +184,12 @@ def _of_value(match: re.Match[str], value: Any) -> Pairs | None:
 
 
 def _with(sizes: dict[str, int], pairs: Pairs) -> dict[str, int] | None:
-    """The sizes updated by the pairs; None if they contradict."""
+    """Return the sizes updated by the pairs; None if they contradict."""
     sizes = dict(sizes)
     for declared_size, size in pairs:
         if declared_size == "*":
             continue
-        rest, unknown = size, []  # the size less what is known; and times which factor a letter is not
+        rest, unknown = size, []  # the size minus its known terms; unknown letters and their factor
         for sign, factors in _terms(declared_size):
             letters = [f for f in factors if not f.isdigit() and f not in sizes]
             factor = math.prod(int(f) if f.isdigit() else sizes[f] for f in factors if f not in letters)
@@ -215,8 +219,10 @@ def _described(value: object) -> str:
 
 
 def alike(a: Any, b: Any) -> bool:
-    """Whether a fit that started with `a` can have reached `b`: the same class and sizes, except for M, which
-    may grow. None matches anything."""
+    """Whether a fit that started with `a` can have reached `b`.
+
+    They have the same class and the same sizes, except for M, which may grow. None matches anything.
+    """
     if a is None or b is None:
         return True
     if isinstance(a, Value):
@@ -231,17 +237,17 @@ def alike(a: Any, b: Any) -> bool:
     return True
 
 
-# --- what shapes do not say ----------------------------------------------------------------------------
+# --- checks beyond shapes ------------------------------------------------------------------------------
 
 
 def must(holds: bool | np.bool, text: str) -> None:
-    """Raise for an invalid value from a file."""
+    """Raise a ValueError for a value from a file, unless the condition holds."""
     if not holds:
         raise ValueError(text)
 
 
 def must_index(index: np.ndarray, size: int, what: str) -> None:
-    """Raise for an index out of range for an array of this size."""
+    """Raise a ValueError if an index is out of range for an array of this size."""
     must(
         index.size == 0 or (index.min() >= 0 and index.max() < size),
         f"{what} are not all from 0 to {size - 1}.",
@@ -249,6 +255,6 @@ def must_index(index: np.ndarray, size: int, what: str) -> None:
 
 
 def must_rise(offset: np.ndarray, to: int, what: str) -> None:
-    """Raise for offsets that do not increase from zero to the size."""
+    """Raise a ValueError if offsets do not increase from zero to `to`."""
     rise = len(offset) > 0 and offset[0] == 0 and offset[-1] == to and (offset[1:] >= offset[:-1]).all()
     must(rise, f"{what} do not rise from 0 to {to}.")

@@ -19,9 +19,8 @@ class Statistics(Value):
     empty block. A class whose fields do not simply add (centred moments, sketches) refines `__add__`.
     """
 
-    # Whether the fields are whole numbers, whose sum has the same bits in any order. Then the summary is
-    # called as ``f(..., block, onto=total)``: it adds the block to a total, which it may change, and returns
-    # it.
+    # Whether the fields are integers, whose sum has the same bits in any order. Then a fold calls
+    # ``f(..., block, onto=total)``, which adds the block to the total, possibly in place, and returns it.
     any_order: ClassVar[bool] = False
 
     def __add__(self, other: Self) -> Self:
@@ -37,7 +36,7 @@ class Statistics(Value):
 
 @dataclass(frozen=True, eq=False)
 class Parts(Statistics):
-    """Several statistics of the same rows, added part by part."""
+    """Several statistics of the same rows, each added on its own."""
 
     parts: tuple[Any, ...]
 
@@ -52,7 +51,7 @@ def _scale(a: Any, factor: float) -> Any:
     return tuple(_scale(part, factor) for part in a) if isinstance(a, tuple) else a * factor
 
 
-@one_blas_thread  # triangular factors are added by a factorization
+@one_blas_thread  # some statistics are added by a factorization, e.g. triangular factors
 def add(a: T, b: T) -> T:
     return a + b  # type: ignore[operator]
 

@@ -1,11 +1,11 @@
 """Storage: one file of JSON and arrays (safetensors), which is read without running code.
 
-A file is a safetensors file. Its arrays are the arrays; its metadata holds the rest as JSON, the version of
-the format and of suffice, and a digest of it all, so that a file damaged on its way is refused.
+A file is a safetensors file with the arrays. Its metadata holds everything else as JSON, the versions of the
+format and of suffice, and a digest of all, by which damaged files are detected.
 
-The digest has no key, and does not prove who wrote the file. But no code in it is run, the memory that it
-takes is proportional to its size, and its arrays have the shapes that the classes declare (see `shapes`),
-since compiled loops read them without bounds checks.
+The digest has no key, and does not prove who wrote the file. But loading runs no code of the file, takes
+memory proportional to its size, and checks that arrays have the shapes that their classes declare (see
+`shapes`), since compiled loops read them without bounds checks.
 """
 
 from __future__ import annotations
@@ -32,9 +32,13 @@ from .shapes import sizes_of
 from .values import Value, stored_name
 
 FORMAT = "1"
-PADDED = 1 << 27  # bytes that arrays of strings may take, and
-PADDING = 64  # so many times their text
-KEYS = 10_000  # of a dictionary, other than strings: numbers can be chosen to have one hash
+# Arrays of strings may take PADDED bytes, plus PADDING times the length of the text that they are stored as:
+# a small file must not take much memory by one long string among many short ones.
+PADDED = 1 << 27
+PADDING = 64
+# Largest number of keys of a dictionary that are not strings. Numbers can be chosen to have one hash, so that
+# reading n of them takes a time of order n^2.
+KEYS = 10_000
 _DTYPE = re.compile(r"[<>|=]?[biufOU]\d*")
 
 
@@ -81,12 +85,13 @@ def save_value(value: Any, path: str | os.PathLike[str]) -> None:
 
 
 def _host() -> str:
+    """Return a short name of this machine for temporary files."""
     return f"{zlib.crc32(platform.node().encode()):08x}"
 
 
-@lru_cache(256)  # a checkpoint is saved many times
+@lru_cache(256)  # once per path, since a checkpoint is saved many times
 def _sweep(path: Path) -> None:
-    """Remove temporary files of saves to this path by dead processes of this machine."""
+    """Remove temporary files that dead processes of this machine left when they saved to this path."""
     mine = {thread.ident for thread in threading.enumerate()}
     for part in path.parent.glob(f".{_escaped(path.name)}.{_host()}.*.part"):
         process, thread = part.name.split(".")[-3:-1]
@@ -97,11 +102,13 @@ def _sweep(path: Path) -> None:
 
 
 def _escaped(name: str) -> str:
+    """Escape the wildcards of `glob` in a file name."""
     return re.sub(r"([*?[])", r"[\1]", name)
 
 
 def _lives(process: int) -> bool:
-    if os.name != "posix":  # where signal 0 is not a question
+    """Whether a process of this machine is running, as far as can be known."""
+    if os.name != "posix":  # elsewhere `os.kill` with signal 0 does not merely test
         return True
     try:
         os.kill(process, 0)
@@ -122,8 +129,8 @@ def this_version() -> str:
 
 
 def load_value(path: str | os.PathLike[str], made: Callable[[Any], Any] = lambda value: value) -> Any:
-    """The value in a file, passed through `made`. Any fault of the file raises a StorageError."""
-    if not stat.S_ISREG(os.stat(path).st_mode):  # to read a pipe would wait for who writes to it
+    """Read the value in a file, and return `made` of it. Any fault of the file raises a StorageError."""
+    if not stat.S_ISREG(os.stat(path).st_mode):  # reading a pipe would wait for its writer
         raise StorageError(f"{path} is not a regular file.")
     content = Path(path).read_bytes()
     try:
@@ -141,6 +148,7 @@ def load_value(path: str | os.PathLike[str], made: Callable[[Any], Any] = lambda
 
 
 def _read(content: bytes) -> tuple[str, dict[str, np.ndarray]]:
+    """Return the JSON and the arrays of a file, after checking its format and its digest."""
     from safetensors.numpy import load
 
     # The header of a safetensors file: its length in 8 bytes, then JSON.
@@ -163,7 +171,7 @@ def _read(content: bytes) -> tuple[str, dict[str, np.ndarray]]:
 
 
 def _release(version: str) -> tuple[int, ...]:
-    """(1, 2, 3) of "1.2.3.dev4"."""
+    """Return the release of a version as numbers: (1, 2, 3) for "1.2.3.dev4"."""
     return tuple(map(int, re.findall(r"\d+", version)[:3]))
 
 
@@ -177,8 +185,11 @@ def _digest(text: str, arrays: dict[str, np.ndarray]) -> str:
 
 
 def digest_of(value: Any) -> str:
-    """A digest of the stored form. Values that cannot be stored are represented by their names, and objects
-    such as splitters by their class and their attributes."""
+    """Return a digest of a value, which identifies the parameters of a fit.
+
+    It is the digest of the stored form. For values that cannot be stored it is that of their names, and for
+    objects such as splitters that of their class and attributes.
+    """
     arrays: dict[str, np.ndarray] = {}
     if isinstance(value, np.random.RandomState):
         value = value.get_state()
@@ -192,12 +203,12 @@ def digest_of(value: Any) -> str:
 
 
 def _digest_or_name(value: Any) -> str:
-    """The digest of a part of an object: of an object inside it, only its type counts."""
+    """Return the digest of an attribute of an object. Of an object inside it only the type counts."""
     return type(value).__qualname__ if hasattr(value, "__dict__") else digest_of(value)
 
 
 def _padded(tree: Any) -> int:
-    """The bytes of arrays of strings, which NumPy pads to the longest."""
+    """Return the bytes of the arrays of strings in a tree. NumPy pads strings to the longest."""
     match tree:
         case {"strings": list(parts), "dtype": str(dtype)} if dtype.lstrip("<>|=").startswith("U"):
             return 4 * len(parts) * max((len(part) for part in parts if isinstance(part, str)), default=0)
@@ -212,7 +223,7 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
     def inside(part: Any, name: Any) -> Any:
         return _encode(part, arrays, f"{where}.{name}")
 
-    if isinstance(value, np.generic):  # before the types of Python, of which some of these are
+    if isinstance(value, np.generic):  # first, since np.float64 is also a float of Python
         return {"scalar": value.dtype.str, "value": _encode(value.item(), arrays, where)}
     if value is None or isinstance(value, bool | str | int | float):
         return value
@@ -225,9 +236,9 @@ def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
             }
         if value.dtype.kind not in "biuf" or value.dtype.itemsize > 8:
             raise TypeError(f"{where} is an array of {value.dtype}, which cannot be stored.")
-        name = where if where not in arrays else f"{where}#{len(arrays)}"  # keys 1 and "1" look alike
+        name = where if where not in arrays else f"{where}#{len(arrays)}"  # the keys 1 and "1" give one name
         arrays[name] = np.ascontiguousarray(value, value.dtype.newbyteorder("<"))
-        # safetensors keeps no zero-dimensional shape apart from (1,) on every reader.
+        # Some readers of safetensors do not distinguish the shapes () and (1,).
         return {"array": name, "shape": list(value.shape)}
     if sp.issparse(value):
         rows = value.tocsr()
@@ -259,7 +270,7 @@ def _unlike_strings(keys: Any) -> int:
 
 
 class _Decoder:
-    """Values of a tree, with the arrays of a file of this many bytes."""
+    """Decoder of the JSON of a file of `size` bytes: it builds the values, which refer to arrays by name."""
 
     def __init__(self, arrays: dict[str, np.ndarray], size: int) -> None:
         self.arrays, self.size = arrays, size
@@ -322,7 +333,8 @@ class _Decoder:
         return rows
 
     def _shape(self, shape: Any) -> tuple[int, ...]:
-        """An empty array could claim axes of any length: they are limited by the size of the file."""
+        """Return a checked shape. Its axes are limited by the size of the file, since an empty array could
+        claim axes of any length."""
         if not isinstance(shape, list) or not all(type(n) is int and 0 <= n <= self.size for n in shape):
             raise StorageError(f"the file holds an array of shape {str(shape)[:100]}.")
         return tuple(shape)
@@ -335,7 +347,7 @@ def _dtype(name: object) -> np.dtype:
 
 
 def known_class(name: str, registry: Mapping[str, type] = Value.known) -> type:
-    """The class with this name in a registry. Of all modules, a file can cause the import of ours alone."""
+    """Return the class with this name in a registry. A file can cause imports of modules of suffice only."""
     if name not in registry:
         _import_package(name)
     if name not in registry:

@@ -16,7 +16,7 @@ from .blas import one_blas_thread
 from .blocks import Block, Rows, cut
 from .progress import one_pass
 
-ONE_PIECE = 64  # rows that are one piece, whatever their size
+ONE_PIECE = 64  # rows that are computed as one piece, whatever their size
 
 _threads: ContextVar[int | None] = ContextVar("threads", default=None)
 
@@ -47,8 +47,10 @@ def n_threads() -> int:
 
 @contextmanager
 def short_tasks() -> Iterator[Callable[[Callable[[Any], Any], Sequence[Any]], list[Any]]]:
-    """Context manager: a function that maps over a few parts in threads, which wait between its calls. For
-    tasks that are too short to start threads for; the first part is computed by the thread that calls."""
+    """Context manager: yield a function that maps over a few parts in threads which stay alive between calls.
+
+    For tasks so short that starting threads would take longer. The calling thread computes the first part.
+    """
     with ThreadPoolExecutor(max(1, n_threads() - 1)) as pool:
 
         def each(f: Callable[[Any], Any], parts: Sequence[Any]) -> list[Any]:
@@ -59,7 +61,10 @@ def short_tasks() -> Iterator[Callable[[Callable[[Any], Any], Sequence[Any]], li
 
 
 def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
-    """f of each block, in threads, in the order of the blocks, with few of them in flight."""
+    """Iterate over f of each block, computed in threads. The results are in the order of the blocks.
+
+    At most one block more than there are threads is in flight.
+    """
     n = n_threads()
     if isinstance(blocks, tuple):
         n = min(n, len(blocks))
@@ -82,16 +87,16 @@ def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
 
 
 def map_rows(f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
-    """f of rows in memory, in threads and in pieces that fit in the cache, for predictions."""
+    """Return f of rows in memory, for predictions: computed in threads, in pieces that fit in the cache."""
     return map_block(lambda piece: f(piece.X), Rows(X))
 
 
 def map_block(f: Callable[[Any], np.ndarray], block: Block) -> np.ndarray:
-    """f of the examples of a block in memory, in threads and in pieces, concatenated."""
+    """Return f of the examples of a block in memory, computed in threads and in pieces."""
     if block.X.shape[0] <= ONE_PIECE:
         with one_blas_thread, one_pass(f, block) as count:
             count(len(block))
-            return f(block if len(block.index) > 1 else block.piece(0, len(block), 0))  # if not a piece yet
+            return f(block if len(block.index) > 1 else block.piece(0, len(block), 0))  # unless it is a piece
     parts = cut(block)
 
     def of_part(part: Block) -> np.ndarray:

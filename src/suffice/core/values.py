@@ -36,18 +36,18 @@ class Value:
         """
 
     def __getstate__(self) -> dict[str, Any]:
-        # What a cached property derived is derived again where the value arrives.
+        # Without the results of cached properties, which are computed again after unpickling.
         return self.fields()
 
 
 @cache
 def _names(cls: type) -> tuple[str, ...]:
-    """The names of the fields; `dataclasses.fields` takes longer than a sum of few numbers."""
+    """Return the names of the fields. `dataclasses.fields` would take longer than adding small statistics."""
     return tuple(field.name for field in dataclasses.fields(cls))
 
 
 def nbytes(value: Any) -> int:
-    """Bytes of the numbers in a value, including its parts."""
+    """Return the bytes of the numbers in a value, including its parts."""
     if isinstance(value, Value):
         return sum(map(nbytes, value.fields().values()))
     if isinstance(value, tuple):
@@ -56,7 +56,8 @@ def nbytes(value: Any) -> int:
 
 
 def stored_name(cls: type) -> str:
-    """The name of a class in files: of ours, without the file in its package, which may change."""
+    """Return the name of a class in files. For classes of suffice, it omits the module within the package,
+    which may change."""
     parts = cls.__module__.split(".")
     module = ".".join(parts[:2]) if parts[0] == "suffice" else cls.__module__
     return f"{module}.{cls.__qualname__}"
