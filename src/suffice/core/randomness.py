@@ -48,7 +48,7 @@ def generator(purpose: Purpose, *seed: int) -> np.random.Generator:
 
 
 def key_of(purpose: Purpose, *seed: int) -> int:
-    """Return 63 random bits of a purpose, a seed and counters: the key of loops with counters of their own."""
+    """Return 63 random bits of a purpose, a seed and counters, as a key for loops with their own counters."""
     return int(_sequence(purpose, seed).generate_state(1, np.uint64)[0] >> np.uint64(1))
 
 

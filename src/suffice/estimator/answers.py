@@ -23,7 +23,7 @@ from ..inputs.sequences import runs
 from ..inputs.sources import TableSource
 from ..inputs.tables import Columns, Table
 
-# The methods that answer for each row, and what their columns are called.
+# Names of the row-wise methods, and of the columns of their results.
 ANSWERS = {
     "predict": "prediction",
     "predict_proba": "probability",
@@ -31,7 +31,7 @@ ANSWERS = {
     "decision_function": "decision",
     "conditional_risk": "risk",
     "score_samples": "log_density",
-    "transform": "",  # as `get_feature_names_out` says
+    "transform": "",  # the names of `get_feature_names_out`
 }
 
 
@@ -61,11 +61,11 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
     @wraps(method)
     def answer(self: Any, X: Any, *args: Any, to: Any = None, **more: Any) -> Any:
         if isinstance(X, str) and not get_tags(self).input_tags.two_d_array:
-            return method(self, X, *args, **more)  # which expects texts, and refuses one
+            return method(self, X, *args, **more)  # expects an iterable of texts, and raises for a single one
         try:
             source = source_of(X)
         except (TypeError, ValueError):
-            check_is_fitted(self)  # the first of both errors
+            check_is_fitted(self)  # this error comes first
             raise
         if method.__name__ == "transform" and to is None and (table := source.transformed(self)) is not None:
             _must_stay_lazy(self)
@@ -117,7 +117,7 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _must_stay_lazy(estimator: Any) -> None:
-    """Raise if scikit-learn would convert the transformed rows to a DataFrame, which have not been read."""
+    """Raise if scikit-learn would convert the transformed rows, which have not been read, to a DataFrame."""
     container = getattr(estimator, "_sklearn_output_config", {}).get("transform")
     container = container or get_config()["transform_output"]
     if container != "default" and "transform" in getattr(estimator, "_sklearn_auto_wrap_output_keys", ()):
@@ -137,8 +137,10 @@ def is_float32(X: Any) -> bool:
 
 
 def as_float32(values: Any) -> Any:
-    """The numbers as float32: of an array or a sparse matrix, of each of a list, or one number. If some are
-    too large for float32, they stay as they are."""
+    """Convert an array, a sparse matrix, each item of a list, or a number to float32.
+
+    Values are returned as they are if some are too large for float32.
+    """
     if isinstance(values, list):
         return [as_float32(value) for value in values]
     with np.errstate(over="ignore"):
@@ -149,14 +151,14 @@ def as_float32(values: Any) -> Any:
 
 @dataclass(frozen=True)
 class Request:
-    """A method and its estimator, as they are sent to the rows."""
+    """A row-wise method and its estimator, as they are sent to the workers that hold the rows."""
 
     estimator: Any
     method: str
     columns: Columns | None  # None: the rows are arrays
 
     def __call__(self, table: Any) -> np.ndarray:
-        """The result for a block: an Arrow table of complete sequences, or an array."""
+        """Return the result for a block, which is an Arrow table of complete sequences, or an array."""
         answer = getattr(self.estimator, self.method)
         if self.columns is None:
             return np.asarray(answer(table))
@@ -170,14 +172,16 @@ class Request:
         return np.asarray(answer(part))
 
     def named(self, table: Any) -> dict[str, np.ndarray]:
-        """The result for an Arrow table, by the names of its columns."""
+        """Return the columns of the result for an Arrow table, by name."""
         answer = self(table)
         columns = [answer] if answer.ndim == 1 else list(answer.T)
         return dict(zip(self._names(answer), columns, strict=True))
 
     def beside(self, table: Any) -> Any:
-        """The Arrow table with the result in new columns. For a result per sequence, the ids and the
-        result."""
+        """Return the Arrow table with the result in new columns.
+
+        If there is one result per sequence, the table has the ids of the sequences and the result.
+        """
         pa = required("pyarrow", "parquet")
 
         answer = self.named(table)
@@ -193,7 +197,7 @@ class Request:
                     f"The table already has a column {name!r}, the name of the result of {self.method}: "
                     f"rename or drop it first."
                 )
-            # Of labels that are objects a table without rows would not tell the kind.
+            # pyarrow infers the type of objects from values, and a table without rows has none.
             kind = None
             if values.dtype == object:
                 classes = self.estimator.classes_
@@ -208,6 +212,7 @@ class Request:
         return getattr(self.estimator, "labels", "rows") == "sequences"
 
     def _names(self, answer: np.ndarray) -> list[str]:
+        """Return the names of the columns of a result."""
         if self.method == "transform":
             return list(self.estimator.get_feature_names_out())
         name = ANSWERS[self.method]
@@ -220,7 +225,7 @@ class Request:
 
 
 def nameless(estimator: Any) -> Any:
-    """The fitted estimator, for blocks whose columns are already in order."""
+    """Return a copy of a fitted estimator without feature names, for blocks with columns in order."""
     bare = copy(estimator)
     bare.__dict__.pop("feature_names_in_", None)
     return bare

@@ -37,7 +37,7 @@ COMPUTATIONS = {*FITS, *ANSWERS, "decode", "inverse_transform", "sample", "score
 
 
 class Derived:
-    """A fitted attribute that takes long to compute from the others: it is computed when it is first read."""
+    """A fitted attribute that is computed from the others when it is first read, since that takes long."""
 
     def __init__(self, compute: Callable[[Any], Any]) -> None:
         self.compute = compute
@@ -46,7 +46,7 @@ class Derived:
         self.name = name
 
     def __get__(self, estimator: Any, cls: type) -> Any:
-        if estimator is None or "model_" not in vars(estimator):  # as if there is none before the fit
+        if estimator is None or "model_" not in vars(estimator):  # before the fit it does not exist
             raise AttributeError(f"{cls.__name__!r} object has no attribute {self.name!r}")
         with one_blas_thread:
             value = vars(estimator)[self.name] = self.compute(estimator)
@@ -56,17 +56,18 @@ class Derived:
 class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     """Base class of all estimators, with `save`."""
 
-    n_features_in_: int  # D, where attributes declare their shapes, which `load` checks: see `core.shapes`
-    feature_names_in_: Annotated[np.ndarray, "strings (D,) or None"]  # if the features have names
-    _parameter_constraints: ClassVar[dict[str, Any]] = {}  # by parameter, what its values may be
+    n_features_in_: int  # the letter D of declared shapes, which `load` checks (see `core.shapes`)
+    feature_names_in_: Annotated[np.ndarray, "strings (D,) or None"]  # only if the features have names
+    _parameter_constraints: ClassVar[dict[str, Any]] = {}  # allowed values by parameter
     has_target: ClassVar[bool] = False  # whether `fit` reads targets
-    takes: ClassVar[str] = "rows"  # what an example is: the block that the estimator is fitted to
+    takes: ClassVar[str] = "rows"  # the type of the blocks: "rows", "sequences", ...
     iterates: ClassVar[bool] = False  # whether a fit makes many passes, so that it pays to cache the rows
     reports_tasks: ClassVar[bool] = False  # whether a fit reports its tasks to callbacks; else it is one task
-    # Fitted attributes and row-wise methods that are float32 if X is. Sums are float64 all the same.
+    # Fitted attributes and row-wise methods that are float32 if X is float32. Sums are float64 nevertheless.
     preserves_dtype: ClassVar[tuple[str, ...]] = ()
-    exempt: ClassVar[tuple[Exempt, ...]] = ()  # laws that fits do not keep: each class declares its own
-    # Parameters of which one fit serves all values, and which value that fit takes: see `_with_values`.
+    exempt: ClassVar[tuple[Exempt, ...]] = ()  # laws that fits do not keep, declared by each class for itself
+    # Parameters for which one fit serves several values, each with a function that chooses the value of that
+    # fit (see `_with_values`).
     one_fit: ClassVar[dict[str, Callable[[list[Any]], Any]]] = {}
 
     def __init_subclass__(cls, **kwargs: Any) -> None:
@@ -89,33 +90,32 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
 
     def __sklearn_clone__(self) -> Self:
         clone = super().__sklearn_clone__()
-        clone._skl_is_clone = True  # as cross-validation fits: see `inputs.arrays.LOST_GROUPS`
+        clone._skl_is_clone = True  # such as the clones of cross-validation: see `inputs.arrays.LOST_GROUPS`
         return clone
 
     def _row_transformer(self) -> tuple[Any, int]:
-        """The transformer of the rows of blocks (`transform_rows`), and its number of output features."""
+        """Return the object whose `transform_rows` transforms blocks, and its number of output features."""
         return nameless(self), len(self.get_feature_names_out())
 
     def _transformed_reader(self, reader: Reader) -> Reader:
-        """The reader of transformed rows."""
+        """Return the reader of transformed rows."""
         return Transformed(reader, *self._row_transformer())
 
     def transform_rows(self, X: Any) -> Any:
         """Transform the rows of a block."""
-        if not X.shape[0]:  # a row tells what an answer is like
+        if not X.shape[0]:  # the result for one row has the type and the number of columns
             row = np.ones((1, X.shape[1]), X.dtype)
             return self.transform(sp.csr_array(row) if sp.issparse(X) else row)[:0]
         return self.transform(X)
 
     def _with_values(self, values: dict[str, Any]) -> Self:
-        """The fitted estimator as if these had been the values of the parameters in `one_fit`."""
+        """Return the estimator that a fit with other values of the parameters in `one_fit` would give."""
         out = copy(self).set_params(**values)
         out._shorten()
         return out
 
     def _continues_fit(self) -> bool:
-        """Whether a fit continues the previous one, as `warm_start` asks. Then `inputs` compares the features
-        with those of the previous fit."""
+        """Whether `fit` continues the previous fit, by `warm_start`. The features are then compared."""
         return False
 
     def _check_same_targets(self, classes: Any, n_targets: int = 1) -> None:
@@ -139,11 +139,11 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
 
     @property
     def rows_elsewhere(self) -> bool:
-        """Whether an answer reads the rows of the fit where they are, in one pass for all that is asked."""
+        """Whether a row-wise method makes a pass over the rows of the fit, which are not in memory."""
         return False
 
     def _shorten(self) -> None:
-        """Reduce a fit that serves all values of the parameters in `one_fit` to its own values."""
+        """Reduce a fit that serves several values of the parameters in `one_fit` to its current values."""
         raise NotImplementedError
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -165,7 +165,10 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         return self._fit_to(X, y, sample_weight)
 
     def _fit_to(self, X: Any, y: Any, sample_weight: Any, **more: Any) -> Self:
-        """The fit. Arguments that only this estimator has, beside the data, go to `_solve`."""
+        """Check the options, open the data, solve, and set the fitted attributes.
+
+        `fit` calls it. Additional arguments, which only some estimators have, are passed to `_solve`.
+        """
         self._check_options()
         data = self._opened(X, y, sample_weight)
         with nullcontext() if self.reports_tasks else one_task(self):
@@ -176,43 +179,43 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         return self
 
     def _check_options(self) -> None:
-        """Raise for values of parameters that do not go together, before the data is read."""
+        """Raise for parameter values that exclude each other, before the data is read."""
 
     def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
-        """The rows to fit, checked; without `reset`, more rows like those of the fit before."""
+        """Return the checked data to fit. Without `reset`, its features must be those of the last fit."""
         targets = y if self.has_target else None
         return open_rows(self, X, targets, sample_weight, reset=reset, block_rows=self._block_rows)
 
     def _block_rows(self, block: Any) -> float | None:
-        """Number of rows of a block in memory, or None for the default by size."""
+        """Return the number of rows of blocks, for data in memory; None is the default, which is by bytes."""
         return None
 
     def _solve(self, data: Partitions) -> Progress:
-        """The fit: the model, and how it was found."""
+        """Fit the data: return the model, its statistics, and the course of the iterations."""
         raise NotImplementedError
 
     def _finish(self, progress: Progress, data: Partitions) -> None:
-        """What is done with the fitted model: another pass over the rows, or a warning."""
+        """Called after the fitted attributes are set, e.g. for another pass over the rows or a warning."""
 
     def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
-        """Set what the fitted estimator answers for its own rows, as the labels of a clustering."""
+        """Set the results for the rows of the fit, such as the labels of a clustering. Called last."""
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
-        """The fitted attributes that follow from the model and the sums, beside `model_` itself."""
+        """Return the fitted attributes that follow from the model and the statistics, except `model_`."""
         return {}
 
     def _publish(self, progress: Progress, **more: Any) -> Self:
-        """Set the fitted attributes: those of a progress, and more that it does not have.
+        """Set the fitted attributes: those of the progress, those of `_fitted`, and `more`.
 
-        Fields of the progress with names that end in an underscore, except None, are attributes, too.
+        Fields of the progress whose names end with an underscore become attributes, unless they are None.
         """
         parts = {"model_": progress.model, "statistics_": progress.statistics}
         fitted = {name: part for name, part in parts.items() if part is not None}
-        if progress.stopped_because:  # of a loop
+        if progress.stopped_because:  # only loops set it
             course = np.array(progress.trace), progress.n_iter, progress.converged, progress.stopped_because
             fitted |= dict(zip(COURSE, course, strict=True))
         found = {k: v for k, v in vars(progress).items() if k.endswith("_") and v is not None}
-        fitted |= {**self._fitted(progress), **found, **more}  # which may refuse: then nothing is set
+        fitted |= {**self._fitted(progress), **found, **more}  # if `_fitted` raises, nothing is set
         for name in [name for name in vars(self) if self._is_outdated(name)]:
             del self.__dict__[name]
         self.__dict__.update(fitted)
@@ -222,17 +225,19 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         return self
 
     def _is_outdated(self, name: str) -> bool:
-        """Whether an attribute belongs to the fit before, if this one continues it. `n_iter_` is left by
-        `partial_fit`, as in scikit-learn."""
+        """Whether an attribute of the previous fit must be removed.
+
+        `n_iter_` stays after `partial_fit`, as in scikit-learn.
+        """
         derived = isinstance(getattr_static(type(self), name, None), Derived)
         return derived or name in {*COURSE, "statistics_", "labels_"} - {"n_iter_"}
 
     def _unconverged(self, progress: Progress) -> str:
-        """The warning if the fit did not converge; "" if none is due."""
+        """Return the text of the warning for a fit that did not converge; "" for none."""
         return ""
 
     def _guarantee(self) -> Guarantee:
-        """What a fit with these parameters guarantees: what its solver declares, or a subclass."""
+        """Return what a fit with these parameters guarantees: by default, what its solver declares."""
         solver = SOLVERS.get(getattr(self, "solver", ""))
         if solver is None:
             return Guarantee()
@@ -240,17 +245,17 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         return Guarantee(exact, solver.gathers)
 
 
-# The estimator whose methods run, and the names of these methods.
+# The estimator whose methods are running, and the names of these methods.
 _running: ContextVar[tuple[Any, frozenset[str]]] = ContextVar("running", default=(None, frozenset()))
 
 
 def _as_list(classes: Any) -> list[np.ndarray]:
-    """The classes of each target."""
+    """Return a list with the classes of each target."""
     return classes if isinstance(classes, list) else [classes]
 
 
 def _shortened(classes: np.ndarray) -> str:
-    """The classes, or the first of many."""
+    """Format classes for a message; of many, only the first ten."""
     first = classes[:10].tolist()
     return f"{first}" if len(classes) <= len(first) else f"{len(classes)} classes, {first} ..."
 
@@ -307,8 +312,10 @@ def _checked(name: str, fit: Callable[..., Any]) -> Callable[..., Any]:
 
 @contextmanager
 def _anew(estimator: Any) -> Iterator[None]:
-    """Remove the fitted attributes of an earlier fit, and restore them if this fit fails. A fit with
-    `warm_start` keeps them."""
+    """Context manager: remove the fitted attributes of an earlier fit, and restore them if this fit fails.
+
+    A fit with `warm_start` keeps them.
+    """
     if getattr(estimator, "warm_start", False):
         yield
         return
@@ -323,7 +330,7 @@ def _anew(estimator: Any) -> Iterator[None]:
 
 
 def _fitted_names(estimator: Any) -> list[str]:
-    """The names of the fitted attributes, by the convention of scikit-learn."""
+    """Return the names of the fitted attributes, by the convention of scikit-learn."""
     return [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]
 
 
@@ -331,13 +338,14 @@ Estimator.fit = _entered("fit", Estimator.fit)  # type: ignore[method-assign]
 
 
 def reads_partitions(estimator: Any) -> bool:
-    """Whether `fit` takes rows where they are. A subclass elsewhere may have a `fit` of arrays alone."""
+    """Whether `fit` takes partitions. The `fit` of a subclass outside of suffice may only take arrays."""
     fit = getattr(estimator, "fit", None)
     return isinstance(estimator, Estimator) and unwrap(fit).__module__.startswith("suffice.")  # type: ignore[arg-type]
 
 
 def reader(name: str) -> Any:
-    """What checks the rows that a function of this name reads: dense finite numbers."""
+    """Return an estimator with this name, whose tags accept dense finite numbers, to check the input of a
+    function."""
     return type(name, (BaseEstimator,), {})()
 
 
@@ -374,9 +382,9 @@ class Iterative(Estimator):
     converged_: bool
     stopped_because_: str
     iterates: ClassVar[bool] = True
-    reports_tasks: ClassVar[bool] = True  # each iteration
+    reports_tasks: ClassVar[bool] = True  # each iteration is a task
 
-    # What to do if max_iter is reached: the words of scikit-learn, where it warns too.
+    # Advice if max_iter is reached; where scikit-learn warns, its words.
     max_iter_advice: ClassVar[str] = "Raise max_iter or tol, and look at trace_."
 
     def _unconverged(self, progress: Progress) -> str:
@@ -391,7 +399,7 @@ class OnePass(Estimator):
     """Base class of estimators fitted by one sum: `fit` folds once, `partial_fit` adds."""
 
     def _start(self, data: Partitions, classes: Any = None) -> Model:
-        """The initial model, whose `summarize` is folded."""
+        """Return the initial model, whose `summarize` is folded."""
         raise NotImplementedError
 
     def _solve(self, data: Partitions, classes: Any = None) -> Progress:
@@ -399,16 +407,16 @@ class OnePass(Estimator):
         return self._estimated(start, self._summary(start, data))
 
     def _summary(self, start: Any, data: Partitions) -> Any:
-        """The sum over the data."""
+        """Return the sum over the data."""
         return data.fold(type(start).summarize, start)
 
     def _estimated(self, start: Any, s: Any) -> Progress:
-        """The model estimated from the sum."""
+        """Return the model estimated from the sum."""
         must_have_rows(s.weight)
         return Progress(start.estimate(s), statistics=s)
 
     def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
-        """`partial_fit`: the sum so far plus the sum over these rows."""
+        """Add the sum over these rows to the sum so far, and estimate again. `partial_fit` calls it."""
         if not hasattr(self, "statistics_"):
             return self._publish(self._solve(self._opened(X, y, sample_weight), classes))
         data = self._opened(X, y, sample_weight, reset=False)

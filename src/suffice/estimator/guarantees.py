@@ -19,7 +19,7 @@ EXACT = {
 
 @dataclass(frozen=True)
 class Guarantee:
-    """What a fit guarantees, beside the same bits from the same blocks and the same seed on every engine."""
+    """What a fit guarantees, in addition to equal bits for equal blocks and seeds on every engine."""
 
     exact: str = "rounding"  # one of EXACT
     gathers: bool = False  # whether rows of a scan or a cluster are sent to the driver, which must hold them
@@ -41,14 +41,14 @@ LAWS = {
 
 @dataclass(frozen=True)
 class Exempt:
-    """A law that an estimator does not keep, of the class that declares it and not of its subclasses."""
+    """A law that the class which declares it does not keep. It does not apply to subclasses."""
 
     law: str  # one of LAWS
     reason: str
-    when: Callable[[Any], bool] = lambda estimator: True  # with which parameters
+    when: Callable[[Any], bool] = lambda estimator: True  # the parameters for which it applies
 
     def only(self, when: Callable[[Any], bool]) -> Exempt:
-        """The same for some parameters."""
+        """Return the same exemption, for some parameters only."""
         return replace(self, when=when)
 
 

@@ -1,4 +1,4 @@
-"""Models for other programs: copies of fitted estimators as scikit-learn's."""
+"""Copies of fitted estimators as objects of scikit-learn's classes, for other programs."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from .answers import nameless
 from .base import Derived
 from .storing import Storable
 
-MODULES = {"feature_extraction": "feature_extraction.text", "topics": "decomposition"}  # of other names there
+MODULES = {"feature_extraction": "feature_extraction.text", "topics": "decomposition"}  # where names differ
 
 
 def _one_hot(model: Any) -> dict[str, Any]:
@@ -69,7 +69,7 @@ def _powers(model: Any) -> dict[str, Any]:
 
 
 def _tree(model: Any) -> dict[str, Any]:
-    """The tree as scikit-learn's object. It rounds rows to float32 before it compares them."""
+    """Return the tree as scikit-learn's object, which rounds rows to float32 before it compares them."""
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
     _must_be_numbers(model, model.model_)
@@ -87,14 +87,14 @@ def _tree(model: Any) -> dict[str, Any]:
 
 
 def _report_rounding(model: Any, tree: Any) -> None:
-    """Warn of splits whose two sides float32 does not separate.
+    """Warn of splits whose two sides float32 may not separate.
 
-    Their values are not stored. Other thresholds of the feature show how close they are; and above 2^24,
-    float32 does not have every whole number.
+    A tree does not store the values beside a threshold. The distance to the next threshold of the feature
+    shows how close they are; above 2^24, where float32 does not have every integer, so does the threshold.
     """
     inner = tree.feature >= 0
     feature, threshold = tree.feature[inner], tree.threshold[inner]
-    finite = np.abs(threshold) < np.finfo(np.float32).max  # else the split is of missing values
+    finite = np.abs(threshold) < np.finfo(np.float32).max  # an infinite threshold separates missing values
     for d in np.unique(feature[finite]).tolist():
         t = np.unique(threshold[finite & (feature == d)])
         single = t.astype(np.float32)
@@ -115,7 +115,7 @@ def _report_rounding(model: Any, tree: Any) -> None:
 
 
 def _mixture(model: Any) -> dict[str, Any]:
-    """Nothing more; but the densities of draws are not those of scikit-learn's class."""
+    """Raise for a fit by sampling, whose density scikit-learn's class cannot represent."""
     if model.solver == "gibbs":
         raise TypeError(
             "A copy of BayesianGaussianMixture(solver='gibbs') is not supported: score_samples is the "
@@ -134,24 +134,24 @@ def _must_be_numbers(model: Any, tree: Any) -> None:
 
 
 def _members(model: Any) -> dict[str, Any]:
-    """The fitted members of an ensemble."""
+    """Return the fitted members of an ensemble."""
     return {"estimators_": [as_sklearn(member) for member in model.estimators_]}
 
 
 def _bagged(model: Any) -> dict[str, Any]:
-    """The members, to which scikit-learn's class passes arrays without names."""
+    """Return the members without feature names, since scikit-learn's class passes arrays to them."""
     return {"estimators_": [as_sklearn(nameless(member)) for member in model.estimators_]}
 
 
 def _boosted(model: Any) -> dict[str, Any]:
-    """The trees of all stages, what predicts before the first, and the loss whose link is applied."""
+    """Return the trees of all stages, the initial predictor, and the loss, which has the link."""
     stages = model.estimators_
     trees = np.array([as_sklearn(tree) for tree in stages.ravel()], object).reshape(stages.shape)
     return {"estimators_": trees, "init_": as_sklearn(model.init_), "_loss": _loss(model)}
 
 
 def _loss(model: Any) -> Any:
-    """The loss that scikit-learn's class keeps."""
+    """Return the loss object of scikit-learn's class."""
     shell = namesake(type(model))(loss=model.loss)
     for name in ("alpha", "quantile", "n_classes_", "n_trees_per_iteration_"):
         if hasattr(model, name):
@@ -160,7 +160,7 @@ def _loss(model: Any) -> Any:
 
 
 def _boosted_histograms(model: Any) -> dict[str, Any]:
-    """The trees as arrays of nodes, with thresholds of numbers and no bins."""
+    """Return the trees as arrays of nodes, with numerical thresholds and without bins."""
     from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
     from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
     from sklearn.ensemble._hist_gradient_boosting.predictor import TreePredictor
@@ -187,10 +187,12 @@ def _boosted_histograms(model: Any) -> dict[str, Any]:
     }
 
 
-# What scikit-learn's classes store beside their public attributes, and their methods read.
 def _support_vectors(model: Any) -> dict[str, Any]:
-    """The arrays that LIBSVM predicts with. Of two classes, scores have the other sign; without classes, the
-    number of support vectors is the first of two."""
+    """Return the arrays with which LIBSVM predicts.
+
+    For two classes, its scores have the opposite sign. Without classes, it expects the number of support
+    vectors and a zero.
+    """
     if not isinstance(model.kernel, str):
         raise TypeError(
             f"A copy of {type(model).__name__} needs the name of a kernel, as 'rbf'; got {model.kernel!r}: "
@@ -213,7 +215,7 @@ def _support_vectors(model: Any) -> dict[str, Any]:
 
 
 def _columns(model: Any) -> dict[str, Any]:
-    """The fitted transformers, also in place of those that the parameters name."""
+    """Return the fitted transformers, which also replace the unfitted ones among the parameters."""
     fitted = [(name, as_sklearn(part), columns) for name, part, columns in model.transformers_]
     copies = {name: part for name, part, _ in fitted}
     parts = [
@@ -227,7 +229,7 @@ def _columns(model: Any) -> dict[str, Any]:
 
 
 def _neighbors(model: Any) -> dict[str, Any]:
-    """What scikit-learn's class keeps of the rows: it is fitted to them."""
+    """Return the private attributes of scikit-learn's class, which is fitted to the same rows."""
     rows = model._rows
     if model.rows_elsewhere or (rows.weight != np.floor(rows.weight)).any():
         raise TypeError(
@@ -244,6 +246,7 @@ def _neighbors(model: Any) -> dict[str, Any]:
     return {name: value for name, value in vars(copy).items() if name[0] == "_"}
 
 
+# By class, functions that return the attributes that scikit-learn's methods read beside the public ones.
 PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "AdaBoostClassifier": _members,
     "BaggingClassifier": _bagged,
@@ -283,13 +286,13 @@ PRIVATE: dict[str, Callable[[Any], dict[str, Any]]] = {
     "SVR": _support_vectors,
     "TargetEncoder": lambda model: {"_infrequent_enabled": False},
 }
-# Classes whose methods read more than can be told from the fitted attributes.
+# Classes whose methods read more than the fitted attributes determine.
 NOT_COPIED = {"CountVectorizer", "TfidfVectorizer", "HashingVectorizer", "KernelPCA"}
 NOT_COPIED |= {
     "AgglomerativeClustering",
     "BisectingKMeans",
     "SpectralClustering",
-}  # those predict nothing new
+}  # these do not predict new rows
 
 
 def as_sklearn(model: Any) -> Any:
@@ -330,7 +333,7 @@ def as_sklearn(model: Any) -> Any:
 
 
 def _unfitted(model: Any) -> Any:
-    """The estimator of scikit-learn with the parameters of ours."""
+    """Return the unfitted estimator of scikit-learn with the parameters of ours."""
     if not isinstance(model, Storable):
         return model
     cls = namesake(type(model))
@@ -340,7 +343,7 @@ def _unfitted(model: Any) -> Any:
         )
     params = model.get_params(deep=False)  # type: ignore[attr-defined]
     known = {name: params[name] for name in cls._get_param_names() if name in params}
-    # Parameters that are not set have other marks, or none, in other versions of scikit-learn.
+    # Versions of scikit-learn differ in how they mark parameters that are not set.
     return cls(**{name: _unfitted(value) for name, value in known.items() if not _is_unset(value)})
 
 
@@ -349,7 +352,7 @@ def _is_unset(value: Any) -> bool:
 
 
 def _public(model: Any) -> dict[str, Any]:
-    """The fitted attributes that need no suffice, with those that are computed when they are asked for."""
+    """Return the fitted attributes that need no suffice, including those computed when they are read."""
     names = {name for name in dir(type(model)) if name[-1] == "_" != name[0]}
     computed = {name for name in names if isinstance(getattr_static(type(model), name), property | Derived)}
     computed -= {"probA_", "probB_"}  # deprecated: scikit-learn computes them, too
@@ -360,8 +363,8 @@ def _public(model: Any) -> dict[str, Any]:
 
 
 def namesake(cls: type) -> Any:
-    """The estimator of scikit-learn with the name of ours, or None."""
-    if not cls.__module__.startswith("suffice."):  # a subclass elsewhere
+    """Return the class of scikit-learn with the name of ours, or None."""
+    if not cls.__module__.startswith("suffice."):  # a subclass outside of suffice
         return None
     module, name = stored_name(cls).split(".")[1:]
     try:

@@ -1,4 +1,4 @@
-"""What estimators with a parameter `kernel` have in common: the kernel, and its landmarks."""
+"""Base classes of estimators with a parameter `kernel`."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ INSTEAD = "use landmarks=, a number of rows to compare with, whose sums are comp
 
 
 class TakesKernel(Estimator):
-    """Base class of estimators whose kernel says what a row is: numbers, kernels or strings."""
+    """Base class of estimators whose kernel determines what rows are: numbers, kernel values or strings."""
 
     kernel: Any
 
@@ -31,7 +31,7 @@ class TakesKernel(Estimator):
 
     @property
     def counts_rows(self) -> bool:
-        """Whether rows of weight zero stay among the rows: those of a Gram matrix are columns, too."""
+        """Whether rows of weight zero are kept. The rows of a Gram matrix correspond to its columns."""
         return is_precomputed(self.kernel)
 
     @property
@@ -41,12 +41,12 @@ class TakesKernel(Estimator):
 
     @property
     def for_strings(self) -> str:
-        """What to do about strings where rows of numbers are expected."""
+        """Advice for strings where rows of numbers are expected."""
         return f"use kernel=Subsequences(3) of suffice.kernels instead of kernel={self.kernel!r}"
 
 
 class KernelEstimator(TakesKernel):
-    """Base class of estimators that are exact, or compare each row with landmarks."""
+    """Base class of kernel methods: exact on the gathered rows, or approximate by landmarks."""
 
     gamma: float | None
     degree: float
@@ -79,7 +79,7 @@ class KernelEstimator(TakesKernel):
         return as_kernel(self.kernel, self.kernel_params)
 
     def _sampled(self, data: Partitions) -> Landmarks:
-        """The landmarks, by one pass over the data."""
+        """Draw the landmarks, in one pass over the data."""
         start = Landmarks.to_sample(
             self._kernel(), self.n_features_in_, int(self.landmarks or 1), seed_of(self.random_state), False
         )

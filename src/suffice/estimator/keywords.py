@@ -1,4 +1,4 @@
-"""Keywords of other libraries: which parameter to use here.
+"""Errors for keywords of other libraries, which name the parameter to use here.
 
 A call with an unknown keyword raises Python's TypeError, with the parameter of suffice and its value added.
 """
@@ -13,7 +13,7 @@ from functools import wraps
 from typing import Any
 
 UNEXPECTED = re.compile(r"unexpected keyword argument '(\w+)'(?:\. Did you mean .*)?$")
-# By name in hmmlearn, CRFsuite, scikit-learn, Spark or gensim: our names, of which the class has one.
+# Parameters of hmmlearn, CRFsuite, scikit-learn, Spark and gensim, with the names here: a class has one.
 NAMES = {
     "class_weights": ("class_weight",),
     "delta": ("tol",),
@@ -42,7 +42,7 @@ NAMES = {
     "transmat_prior": ("transition_prior",),
     "weights": ("sample_weight",),
 }
-# The same, where more is to be said. The parameter that the class must have stands first.
+# Parameters that need more advice: the parameter that the class must have ("" for any class), and the advice.
 ADVICE = {
     "algorithm": ("solver", "use solver, e.g. solver='lbfgs', or StructuredPerceptron for 'ap'"),
     "all_possible_states": ("edge_features", "leave it out: all features have weights for all labels"),
@@ -60,7 +60,7 @@ ADVICE = {
 
 
 def advised(method: Callable[..., Any]) -> Callable[..., Any]:
-    """Decorator: the error of an unknown keyword says which one to use."""
+    """Decorator: add to the error for an unknown keyword which one to use."""
 
     @wraps(method)
     def call(self: Any, *args: Any, **more: Any) -> Any:
@@ -77,7 +77,10 @@ def advised(method: Callable[..., Any]) -> Callable[..., Any]:
 
 
 def _advice(name: str, more: dict[str, Any], known: list[str]) -> str:
-    """What to write instead of a keyword, in a call with these others, of a method that has `known`."""
+    """Return the advice for an unknown keyword.
+
+    `more` are the keywords of the call, and `known` the parameters of the method.
+    """
     if name == "lengths" and "groups" in known:
         return "pass groups=np.repeat(np.arange(len(lengths)), lengths), or a list of sequences"
     if name in ("c1", "c2") and "l1_ratio" in known:

@@ -1,4 +1,4 @@
-"""ONNX graphs of fitted estimators: converters of `skl2onnx`, which convert the copies of `as_sklearn`.
+"""ONNX graphs of fitted estimators, by converters for `skl2onnx` that convert the copies of `as_sklearn`.
 
 They are registered when `skl2onnx` is imported, so that `skl2onnx.to_onnx(model, X)` takes the estimators of
 suffice, alone and as parts of scikit-learn's pipelines and ensembles.
@@ -28,7 +28,7 @@ def register(cls: type) -> None:
     theirs = namesake(cls)
     try:
         converter = get_converter(skl2onnx.get_model_alias(theirs))
-    except (RuntimeError, ValueError):  # has no converter
+    except (RuntimeError, ValueError):  # there is none
         return
     skl2onnx.update_registered_converter(
         cls, _alias(cls), _set_shapes, _convert, parser=_parse, options=converter.get_allowed_options()
@@ -73,14 +73,14 @@ def _convert(scope: Any, operator: Any, container: Any) -> None:
 
 
 def _become(operator: Any, copy: Any) -> None:
-    """Make a node of the graph one of scikit-learn's class, whose converters ask for its type."""
+    """Replace the model of a node by its copy, since converters read its type."""
     import skl2onnx
 
     operator.raw_operator, operator.type = copy, skl2onnx.get_model_alias(type(copy))
 
 
 def _share_options(options: Any, model: Any, copy: Any) -> None:
-    """Options of the model, by its class or its id, are those of the copy, by its id."""
+    """Copy the options of the model, set by its class or its id, to the id of its copy."""
     found = {**(options or {}).get(type(model), {}), **(options or {}).get(id(model), {})}
     if found:
         options[id(copy)] = found

@@ -1,8 +1,8 @@
 """Constraints on the parameters of estimators, declared and checked as in scikit-learn.
 
-Every estimator declares `_parameter_constraints`: by parameter, a list of which a value must satisfy one.
-`Estimator` checks them when a method that fits is called. scikit-learn keeps these names private, though its
-own estimators and `check_param_validation` rest on them, so this is the one module that imports them.
+Every estimator declares `_parameter_constraints`: for each parameter, a list of constraints, of which a value
+must satisfy one. `Estimator` checks them when a method that fits is called. These names are private in
+scikit-learn, so this is the only module that imports them.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ class Numbers(HasMethods):
             if self.ndim is not None and numbers.ndim != self.ndim:
                 return False
             numbers = numbers.astype(np.float64)
-        except (TypeError, ValueError, OverflowError):  # not numbers, or rows of unlike lengths
+        except (TypeError, ValueError, OverflowError):  # not numbers, or rows of different lengths
             return False
         return bool((numbers >= self.least).all() and (numbers <= self.most).all())
 
@@ -95,7 +95,7 @@ N_JOBS = [Integral, None]
 
 
 def seed_of(random_state: Any) -> int:
-    """A seed drawn from `random_state`."""
+    """Draw a seed from `random_state`."""
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 

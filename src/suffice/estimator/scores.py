@@ -19,8 +19,10 @@ from ..statistics import Moments, moments
 
 
 def check_label_types(labels: np.ndarray, predicted: np.ndarray) -> None:
-    """Raise if the labels are strings and the predicted labels numbers, or the other way round: none would
-    equal any other, and the score would be zero."""
+    """Raise if the labels are strings and the predicted labels are numbers, or vice versa.
+
+    No label would equal a prediction, and the score would be zero.
+    """
     types = [_label_type(values) for values in (labels, predicted)]
     if None not in types and ("str" in types) and types[0] != types[1]:
         raise ValueError(
@@ -31,7 +33,7 @@ def check_label_types(labels: np.ndarray, predicted: np.ndarray) -> None:
 
 
 def _label_type(labels: np.ndarray) -> str | None:
-    """The type of labels, of which all are strings or none; None if there are no labels."""
+    """Return the name of the type of labels; None if there are no labels."""
     if not labels.size:
         return None
     if labels.dtype == object:
@@ -41,7 +43,7 @@ def _label_type(labels: np.ndarray) -> str | None:
 
 
 def check_some_weight(weight: Any) -> None:
-    """Raise if the rows have no weight: a mean over them is not defined."""
+    """Raise if a total weight is zero, so that the mean is not defined."""
     if not np.all(weight):
         raise ValueError(
             "There are no rows to score, or sample_weight is zero for every row, expected a positive weight "
@@ -50,7 +52,7 @@ def check_some_weight(weight: Any) -> None:
 
 
 def total_score(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[float, float]:
-    """The sum of `score_samples` over the rows, and their weight."""
+    """Return the sum of `score_samples` over the rows, and their total weight."""
     check_is_fitted(estimator)
     data = open_rows(estimator, X, None, sample_weight, reset=False)
     total, weight = data.fold(_scored, nameless(estimator))
@@ -58,7 +60,7 @@ def total_score(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[floa
 
 
 def mean_score(estimator: Any, X: Any, sample_weight: Any = None) -> float:
-    """The mean of `score_samples` over the rows."""
+    """Return the weighted mean of `score_samples` over the rows."""
     total, weight = total_score(estimator, X, sample_weight)
     check_some_weight(weight)
     return total / weight
@@ -76,7 +78,7 @@ class Classifier(ClassifierMixin):
     classes_: Annotated[Any, "labels (K,)"]
 
     def _classes_of_model(self) -> int:
-        """How many classes the model has, where its declared shapes do not say it."""
+        """Return the number of classes of the model. A subclass overrides it if shapes do not declare it."""
         return _count(self.classes_)
 
     def _check_loaded(self) -> None:
@@ -101,12 +103,16 @@ class Classifier(ClassifierMixin):
 
 
 def _count(classes: Any) -> int:
-    """The number of classes, of all targets if there are several."""
+    """Return the number of classes, summed over the targets if there are several."""
     return sum(map(len, classes)) if isinstance(classes, list) else len(classes)
 
 
 def _summed(estimator: Any, f: Any, X: Any, y: Any, sample_weight: Any) -> Any:
-    """The sum of f(estimator, block) over the rows; of all rows at once if each answer is a pass."""
+    """Return the sum of f(estimator, block) over the rows.
+
+    If each prediction makes a pass over the rows of the fit, the rows to score are gathered and predicted at
+    once.
+    """
     check_is_fitted(estimator)
     data = open_rows(estimator, X, y, sample_weight, reset=False)
     if getattr(estimator, "rows_elsewhere", False):
@@ -115,11 +121,11 @@ def _summed(estimator: Any, f: Any, X: Any, y: Any, sample_weight: Any) -> Any:
 
 
 def _right(estimator: Any, rows: Any) -> np.ndarray:
-    """Weight of the correctly classified rows, and of all."""
+    """Return the weight of the correctly classified rows, and of all rows."""
     predicted = estimator.predict(rows.X) if len(rows) else rows.y
     check_label_types(rows.y, predicted)
-    right = rows.y.reshape(predicted.shape) == predicted  # one target may be a column
-    right = right.all(axis=1) if right.ndim == 2 else right  # all labels of a row
+    right = rows.y.reshape(predicted.shape) == predicted  # a single target may be a column
+    right = right.all(axis=1) if right.ndim == 2 else right  # all labels of a row must be correct
     return np.array([rows.weight[right].sum(), rows.weight.sum()])
 
 
@@ -160,7 +166,7 @@ class Residuals(Statistics):
 
 
 def residuals(estimator: Any, rows: Any) -> Residuals:
-    """Residuals of the predictions of an estimator; without one, the features are the predictions."""
+    """Summarize the residuals of the predictions. If the estimator is None, X holds the predictions."""
     y = (rows.y[:, None] if rows.y.ndim == 1 else rows.y).astype(np.float64)
     predicted = rows.X if estimator is None else estimator.predict(rows.X) if len(rows) else y
     rest = y - predicted.reshape(y.shape)

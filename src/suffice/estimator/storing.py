@@ -15,12 +15,12 @@ from .parameters import check_parameters
 
 
 class Storable:
-    """What `suffice.save` writes: a class with parameters and fitted attributes."""
+    """Base class of objects that `suffice.save` writes, which have parameters and fitted attributes."""
 
-    known: ClassVar[dict[str, type]] = {}  # by their names in files; `load` makes no others
+    known: ClassVar[dict[str, type]] = {}  # by their names in files; `load` creates no other classes
     watchers: ClassVar[list[Callable[[type], None]]] = []  # called with each class that becomes known
 
-    # The link of scikit-learn's HTML representation: to the page of the class in the reference.
+    # scikit-learn's HTML representation links to the page of the class in the reference.
     _doc_link_module = "suffice"
     _doc_link_template = "https://suffice.readthedocs.io/en/latest/reference/generated/{name}.html"
 
@@ -41,21 +41,21 @@ class Storable:
         save(self, path)
 
     def _stored_params(self) -> dict[str, Any]:
-        """The parameters to store."""
+        """Return the parameters to store."""
         return self.get_params(deep=False)  # type: ignore[attr-defined]
 
     def _fitted_state(self) -> dict[str, Any]:
-        """The fitted attributes to store."""
+        """Return the fitted attributes to store."""
         params = self.get_params(deep=False)  # type: ignore[attr-defined]
         return {k: v for k, v in vars(self).items() if k not in params and not k.startswith("_skl_")}
 
     def _restore(self, state: dict[str, Any]) -> Self:
-        """Set the fitted attributes, from a file."""
+        """Set the fitted attributes from a file."""
         self.__dict__.update(state)
         return self
 
     def _check_loaded(self) -> None:
-        """Raise a ValueError if fitted attributes from a file do not match, beyond their shapes."""
+        """Raise a ValueError if fitted attributes from a file are inconsistent in ways shapes do not show."""
 
 
 @dataclass(frozen=True)
@@ -73,14 +73,14 @@ class StoredEstimator(Value):
         return cls(stored_name(type(estimator)), this_version(), _nested(params), _nested(fitted))
 
     def estimator_of(self) -> Any:
-        """The estimator. Nested estimators are stored in the same way."""
+        """Create the estimator. Nested estimators are stored in the same way."""
         cls: Any = known_class(self.estimator, Storable.known)
         if strange := set(self.params) - set(cls._get_param_names()):
             raise StorageError(f"{cls.__name__} has no parameters {sorted(strange)} in this version.")
         if strange := {k for k in self.fitted if not k.isidentifier() or k[:5] == "_skl_" or hasattr(cls, k)}:
             raise StorageError(f"{cls.__name__} has no fitted attributes {sorted(strange)}.")
         known = {"D": self.fitted["n_features_in_"]} if "n_features_in_" in self.fitted else {}
-        if "D" in fitting_sizes(cls, self.fitted, **known) and not known:  # rows would not be checked
+        if "D" in fitting_sizes(cls, self.fitted, **known) and not known:  # X would not be checked
             raise StorageError(f"{cls.__name__} has a model of features, and no n_features_in_.")
         estimator = cls(**_restored(self.params))
         if any(name.endswith("_") for name in self.fitted):
@@ -89,7 +89,7 @@ class StoredEstimator(Value):
                     f"{cls.__name__} has no {', '.join(sorted(missing))}: the file was changed, or the fit "
                     f"did not end."
                 )
-            check_parameters(estimator)  # answers read them, too
+            check_parameters(estimator)  # methods of the fitted estimator read them
         estimator._restore(_restored(self.fitted))
         if self.fitted:
             estimator._check_loaded()
@@ -97,8 +97,10 @@ class StoredEstimator(Value):
 
 
 def must_have(cls: type) -> set[str]:
-    """The fitted attributes that every fit sets: the model, and others that declare their shapes without "or
-    None"."""
+    """Return the names of the fitted attributes that every fit sets.
+
+    These are the model, and the attributes that declare a shape without "or None".
+    """
     shapes = {name: shape for name, (_, shape) in declared(cls).items() if shape or name == "model_"}
     return {name for name, shape in shapes.items() if not (shape or "").endswith(" or None")}
 
@@ -125,7 +127,7 @@ class StoredPipeline(Value):
 
 
 def _nested(value: Any) -> Any:
-    """The same value, with estimators in lists, tuples and dicts as they are stored."""
+    """Convert the estimators in a value, also in lists, tuples and dicts, to the form that is stored."""
     if isinstance(value, Storable):
         return StoredEstimator.of(value)
     if isinstance(value, Pipeline):
@@ -138,7 +140,7 @@ def _nested(value: Any) -> Any:
 
 
 def _restored(value: Any) -> Any:
-    """The same value, with the stored estimators in lists, tuples and dicts."""
+    """Create the estimators that are stored in a value, also in lists, tuples and dicts."""
     if isinstance(value, StoredEstimator | StoredPipeline):
         return value.estimator_of()
     if isinstance(value, dict):
