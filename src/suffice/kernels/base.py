@@ -1,4 +1,4 @@
-"""Kernels, and kernels made of others: sums, products, scaling, exponentials, normalization, centering.
+"""Kernels, and their sums, products, scaling, exponentials, normalization and centering.
 
 Schölkopf and Smola, "Learning with Kernels", 2002, ch. 13; Li 7.3.
 """
@@ -16,7 +16,7 @@ import numpy as np
 from ..core.blocks import dense
 from ..core.values import Value
 
-PIECE = 64  # rows of which a square of kernels is computed for its diagonal
+PIECE = 64  # rows of the Gram matrices whose diagonals are computed by default
 
 
 class Kernel(Value, ABC):
@@ -35,26 +35,26 @@ class Kernel(Value, ABC):
 
     @abstractmethod
     def __call__(self, X: Any, Z: Any = None) -> np.ndarray:
-        """The Gram matrix k(x_n, z_m), (N, M). If `Z` is None, of the rows of `X` with each other."""
+        """Return the Gram matrix k(x_n, z_m), (N, M). If `Z` is None, it is `X`."""
 
     def diagonal(self, X: Any) -> np.ndarray:
-        """k(x_n, x_n), (N,)."""
+        """Return k(x_n, x_n), (N,)."""
         pieces = [X[a : a + PIECE] for a in range(0, n_rows(X), PIECE)]
         return np.concatenate([np.empty(0), *(self(piece).diagonal() for piece in pieces)])
 
     def with_rows(self, X: Any, weight: Any = None) -> Self:
-        """The kernel with what it takes from the training rows: see `Centered`."""
+        """Return the kernel adapted to the training rows. Estimators call it in `fit`; see `Centered`."""
         parts = {k: v.with_rows(X, weight) for k, v in self.fields().items() if isinstance(v, Kernel)}
         return self.replace(**parts) if parts else self
 
     @property
     def precomputed(self) -> bool:
-        """Whether rows are rows of a Gram matrix."""
+        """Whether X is a Gram matrix."""
         return any(part.precomputed for part in self.fields().values() if isinstance(part, Kernel))
 
     @property
     def of_strings(self) -> bool:
-        """Whether rows are strings, or sequences of symbols."""
+        """Whether rows are strings or sequences of symbols."""
         return any(part.of_strings for part in self.fields().values() if isinstance(part, Kernel))
 
     def __add__(self, other: Any) -> Kernel:
@@ -69,7 +69,7 @@ class Kernel(Value, ABC):
 
 
 def must_be_finite(K: Any) -> None:
-    """Raise if kernels, or the largest of them, are NaN or infinite."""
+    """Raise a ValueError if a Gram matrix, or its largest entry, is not finite."""
     if not np.isfinite(K).all():
         raise ValueError(
             "The kernel matrix has NaN or infinite entries, or some too large for float32: leave out NaN, or "
@@ -152,7 +152,7 @@ class Exponential(Kernel):
 class Normalized(Kernel):
     """k(x, z) / sqrt(k(x, x) k(z, z)): the cosine of the angle in feature space.
 
-    It is zero where k(x, x) or k(z, z) is, as of strings that are too short for `Subsequences`.
+    It is zero where k(x, x) or k(z, z) is zero, e.g. for strings that are too short for `Subsequences`.
 
     Examples
     --------
@@ -183,10 +183,10 @@ class Normalized(Kernel):
 
 @dataclass(frozen=True, eq=False)
 class Centered(Kernel):
-    """The kernel of rows centered in feature space: of ``phi(x) - mean``.
+    """The kernel of rows that are centered in feature space, ``phi(x) - mean``.
 
-    The mean is that of `points`. If they are None, it is that of the rows of a Gram matrix ``k(X)``, or of
-    the training rows of an estimator with this kernel, with their weights.
+    The mean is that of `points`. If they are None, it is the mean of the rows of a Gram matrix ``k(X)``, or
+    the weighted mean of the training rows of an estimator with this kernel.
 
     Examples
     --------
@@ -225,7 +225,7 @@ class Centered(Kernel):
         return self.kernel.diagonal(X) - 2.0 * self._means(X) + self._mean
 
     def _means(self, X: Any) -> np.ndarray:
-        """The mean of k(x, points), (N,)."""
+        """Return the mean of k(x, points) for each row, (N,)."""
         return np.average(self.kernel(X, self.points), axis=1, weights=self.weight)
 
     @cached_property

@@ -1,4 +1,4 @@
-"""Whether a kernel is positive definite: a sample can refute it, and cannot prove it. Li theorem 7.5."""
+"""Test of whether a kernel is positive definite. A sample can refute it, but not prove it. Li theorem 7.5."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from .vectors import Precomputed, as_kernel
 
 @dataclass(frozen=True)
 class Definiteness(Value):
-    """Whether a Gram matrix is symmetric and has no negative eigenvalue, beyond rounding. True if both."""
+    """Whether a Gram matrix is symmetric and has no negative eigenvalue, up to rounding. True if both hold."""
 
     symmetric: bool
     least_eigenvalue: float
-    positive_definite: bool  # False refutes the kernel; True proves nothing of other rows
+    positive_definite: bool  # if True, other rows may still refute the kernel
 
     def __bool__(self) -> bool:
         return self.positive_definite
 
 
 def is_positive_definite(kernel: Any, X: Any = None, *, tol: float | None = None) -> Definiteness:
-    """Test whether a kernel is positive definite (positive semidefinite on every sample), by a sample.
+    """Test with a sample whether a kernel is positive definite.
 
     A kernel is positive definite if and only if each of its Gram matrices is symmetric and has no negative
     eigenvalue. One sample can only refute it.
@@ -38,14 +38,14 @@ def is_positive_definite(kernel: Any, X: Any = None, *, tol: float | None = None
     X : array of shape (n_samples, n_features), optional
         The sample. Leave out for a Gram matrix.
     tol : float, optional
-        How far below zero an eigenvalue may be, and how far apart k(x, z) and k(z, x), relative to the
-        largest magnitude of an eigenvalue. The default is their rounding error, n_samples times 2.2e-16.
+        Tolerance for negative eigenvalues and for differences of k(x, z) and k(z, x), relative to the largest
+        magnitude of an eigenvalue. The default is their rounding error, n_samples times 2.2e-16.
 
     Returns
     -------
     Definiteness
-        With `symmetric`, `least_eigenvalue` and the verdict, `positive_definite`. It is true or false as
-        the verdict is. The eigenvalue is that of the symmetric part of the matrix.
+        With `symmetric`, `least_eigenvalue` (of the symmetric part of the matrix) and `positive_definite`,
+        which is also its truth value.
 
     Examples
     --------

@@ -16,16 +16,18 @@ from .vectors import as_kernel
 
 @dataclass(frozen=True, eq=False)
 class KernelColumns(Value):
-    """Kernels of rows with fixed points: columns of a Gram matrix."""
+    """Columns of a Gram matrix: the kernels of rows with fixed points."""
 
     kernel: Kernel
-    # If precomputed, the numbers of the columns.
+    # The indices of the columns if the kernel is precomputed.
     points: Annotated[Any, "(M, D) or int (M,) or strings (M,)"]
 
     @classmethod
     def of(cls, kernel: Kernel, X: Any, support: np.ndarray, instead: str) -> KernelColumns:
-        """The columns of the rows of X in `support`, dense. `instead` is the advice of the error if they
-        are too many."""
+        """Return the columns for the rows `support` of X, stored as dense rows.
+
+        `instead` is the advice of the error if there are too many.
+        """
         if kernel.precomputed:
             return cls(kernel, support)
         if kernel.of_strings:
@@ -34,7 +36,7 @@ class KernelColumns(Value):
         return cls(kernel, dense(X[support]))
 
     def __call__(self, X: Any) -> np.ndarray:
-        """k(x_n, z_m), (N, M)."""
+        """Return k(x_n, z_m), (N, M)."""
         return self.kernel(X, self.points)
 
 
@@ -75,11 +77,11 @@ class KernelExpansion(Value):
             raise ValueError(f"coef has shape {np.shape(self.coef)}, expected {(n_rows(self.points),)}.")
 
     def __call__(self, X: Any) -> np.ndarray:
-        """f of rows, (N,)."""
+        """Return f of each row, (N,)."""
         return self.kernel(X, self.points) @ np.asarray(self.coef, dtype=np.float64)
 
     def inner(self, other: KernelExpansion) -> float:
-        """The inner product with a function of the same kernel."""
+        """Return the inner product with a function that has the same kernel."""
         if self.kernel != other.kernel:
             raise ValueError(f"The functions have different kernels: {self.kernel} and {other.kernel}.")
         return float(np.asarray(other.coef, dtype=np.float64) @ self(other.points))
@@ -89,7 +91,7 @@ class KernelExpansion(Value):
         """The norm, the square root of the inner product with itself."""
         square = self.inner(self)
         largest = float(np.abs(self.coef).sum() ** 2 * self.kernel.diagonal(self.points).max(initial=0.0))
-        if square < -1e-12 * largest:
+        if square < -1e-12 * largest:  # rounding errors are relative to the largest terms of the sum
             raise ValueError(
                 f"The squared norm is {square}: {self.kernel} is not positive definite. See "
                 "is_positive_definite."

@@ -1,4 +1,4 @@
-"""The string kernel: strings are near if they share many subsequences, with few gaps. Li 7.3.3.
+"""The string kernel, which is large for strings that share many subsequences with few gaps. Li 7.3.3.
 
 Lodhi, Saunders, Shawe-Taylor, Cristianini and Watkins, "Text classification using string kernels", 2002.
 """
@@ -19,8 +19,8 @@ from .base import Kernel, Normalized
 class Subsequences(Kernel):
     """Kernel of strings, or of sequences of symbols, by their common subsequences of length n.
 
-    A subsequence may have gaps. An occurrence that spans l symbols counts ``decay**l``. Strings that are
-    shorter than n have no subsequences, and kernel zero with every string.
+    A subsequence may have gaps. An occurrence that spans l symbols counts ``decay**l``. The kernel of a
+    string shorter than n with any other is zero.
 
     Parameters
     ----------
@@ -70,11 +70,14 @@ class Subsequences(Kernel):
 
 
 def _encoded(strings: Any, symbols: dict[Any, int]) -> tuple[np.ndarray, np.ndarray]:
-    """The symbols of all strings as numbers, one string after the other, and where each begins and ends."""
+    """Return the symbols of all strings as integers, concatenated, and the offsets of the strings.
+
+    `symbols` maps symbols to integers; new ones are added to it.
+    """
     if isinstance(strings, str | bytes):
         raise ValueError("Expected a list of strings; got one string. For two strings, use string_kernel.")
     if isinstance(strings, np.ndarray) and strings.dtype == object and strings.shape[1:] == (1,):
-        strings = strings[:, 0]  # a column, as estimators hold them
+        strings = strings[:, 0]  # estimators hold strings as one column
     if not all(isinstance(s, str | bytes | Sequence | np.ndarray) for s in strings):
         raise ValueError("Expected strings, or sequences of symbols.")
     parts = [s.tolist() if isinstance(s, np.ndarray) else s for s in strings]

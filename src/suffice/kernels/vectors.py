@@ -15,14 +15,17 @@ from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 from ..core.blocks import dense
 from .base import Kernel, Normalized, n_rows
 
-CLOSE = 1e-3  # of |x|^2 + |z|^2: squared distances below it are sums of squared differences
-TILE = 64, 1024  # rows and columns of distances, which stay in the cache of the processor
-SQUARE = 192, 192  # the same, of which each gives two of a symmetric matrix
-PIECE = 1 << 20  # numbers of differences
-SMALL = 1 << 16  # numbers of sparse rows that are made dense, so that their kernels have the same bits
+# Squared distances below this fraction of |x|^2 + |z|^2 are computed again as sums of squared differences.
+# The error of the others, about 1e-16 of |x|^2 + |z|^2, is thus at most about 1e-13 of the distance.
+CLOSE = 1e-3
+TILE = 64, 1024  # rows and columns of a tile of distances, which stays in the cache
+SQUARE = 192, 192  # the same for a symmetric matrix, where a tile is written twice
+PIECE = 1 << 20  # differences computed at a time
+SMALL = 1 << 16  # numbers up to which sparse rows are made dense, so that the kernels have the same bits
 
 
 def _rows(X: Any) -> Any:
+    """Return X as rows of float64, dense or CSR, after checking it."""
     if sp.issparse(X):
         X = sp.csr_array(X, dtype=np.float64)
         return X.toarray() if X.shape[0] * X.shape[1] <= SMALL else X
@@ -49,16 +52,17 @@ def _products(X: Any, Z: Any) -> np.ndarray:
 
 
 def _squares(X: Any) -> np.ndarray:
-    """|x_n|^2, (N,)."""
+    """Return |x_n|^2, (N,)."""
     return np.asarray(X.multiply(X).sum(axis=1)) if sp.issparse(X) else np.einsum("nd,nd->n", X, X)
 
 
 def of_squared_distances(f: Callable[[np.ndarray], Any], X: Any, Z: Any) -> np.ndarray:
-    """f(|x_n - z_m|^2), (N, M). The distances have a relative error of about 1e-13, also far from the origin.
+    """Return f(|x_n - z_m|^2), (N, M).
 
-    They are |x|^2 + |z|^2 - 2 x z, of dense rows about the mean of Z, and where this subtracts nearly equal
-    numbers, sums of squared differences. Equal rows have distance zero. `f` changes tiles of them in place,
-    which are in the cache of the processor. If Z is X, the result is symmetric.
+    The squared distances are computed as |x|^2 + |z|^2 - 2 x z, after subtracting the mean of Z from dense
+    rows. Where this subtracts nearly equal numbers, they are sums of squared differences. So their relative
+    error is about 1e-13, also far from the origin, and equal rows have distance zero. `f` changes tiles of
+    the matrix in place, while they are in the cache. If Z is X, the result is symmetric.
     """
     arrays = not (sp.issparse(X) or sp.issparse(Z))
     middle = Z.mean(axis=0) if arrays and len(Z) else 0.0
@@ -240,7 +244,7 @@ class Sigmoid(Kernel):
 
 @dataclass(frozen=True)
 class Precomputed(Kernel):
-    """X holds the kernels of its rows with the training rows, one column for each. Z are numbers of columns.
+    """The kernel of a Gram matrix X, which has one column for each training row. Z are indices of columns.
 
     Examples
     --------
@@ -311,22 +315,22 @@ class Function(Kernel):
         return out
 
     def _is_of_rows(self, X: Any, Z: Any) -> bool:
-        """Whether the function takes two rows, and fails for two arrays.
+        """Whether the function takes two rows, and not two arrays of rows.
 
-        The arrays have two rows and a number of rows that is neither two nor the number of columns: functions
-        of two rows, such as ``x @ z`` and ``np.minimum(x, z).sum()``, cannot be applied to them.
+        It is called with arrays of 2 and M rows, where M is neither 2 nor the number of columns. Functions of
+        two rows, such as ``x @ z`` and ``np.minimum(x, z).sum()``, do not return a (2, M) array for them.
         """
         M = 4 if X.shape[-1] == 3 else 3
         few, others = X[np.arange(2) % n_rows(X)], Z[np.arange(M) % n_rows(Z)]
         try:
             if np.shape(dense(self.function(few, others))) == (2, M):
                 return False
-        except Exception:  # of any kind: the function is the user's
+        except Exception:  # the function of the user may raise any
             pass
         try:
             return np.ndim(self.function(X[0], Z[0])) == 0
         except Exception:
-            return False  # the call with all rows raises the error
+            return False  # then the call with all rows raises the error
 
     def _by_pairs(self, X: Any, Z: Any) -> np.ndarray:
         N, M = n_rows(X), n_rows(X if Z is None else Z)
@@ -363,7 +367,7 @@ class Named(Kernel):
         return pairwise_kernels(X, Z, metric=self.name, filter_params=True, gamma=self.gamma)
 
 
-# The names of scikit-learn, and their parameters.
+# Kernels by their names in scikit-learn, with the names of their parameters.
 NAMES: dict[str, tuple[Callable[..., Kernel], tuple[str, ...]]] = {
     "linear": (Linear, ()),
     "poly": (Polynomial, ("gamma", "degree", "coef0")),
@@ -380,7 +384,7 @@ PARAMETERS = ("gamma", "degree", "coef0")
 
 
 def as_kernel(kernel: Any, params: dict[str, Any] | None = None) -> Kernel:
-    """The kernel that a user named.
+    """Return the kernel for a name, a function or a kernel.
 
     Parameters
     ----------
@@ -424,5 +428,5 @@ def is_precomputed(kernel: Any) -> bool:
 
 
 def is_of_strings(kernel: Any) -> bool:
-    """Whether X has strings, or sequences of symbols: a kernel made of `Subsequences`."""
+    """Whether X has strings or sequences of symbols: a kernel made of `Subsequences`."""
     return isinstance(kernel, Kernel) and kernel.of_strings

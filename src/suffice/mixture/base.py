@@ -33,7 +33,7 @@ from ..statistics import Description, describe
 
 
 class LatentMixture(DensityMixin, Iterative):
-    """Base class of mixture estimators: initialization, the loop, and what the fitted model predicts."""
+    """Base class of mixture estimators: initialization, the loop of EM, and prediction."""
 
     model_: Any
 
@@ -58,17 +58,17 @@ class LatentMixture(DensityMixin, Iterative):
 
     @abstractmethod
     def _family(self, data: Partitions, description: Description) -> Family:
-        """The family of K densities from which EM starts."""
+        """Return the family of K densities before the first estimate."""
 
     @abstractmethod
     def _model(self, data: Partitions, description: Description) -> Any:
-        """The model before its first estimate."""
+        """Return the mixture before its first estimate."""
 
     def _start(self, mixture: Any) -> Any:
-        """The initial model, with the initial values set by the user."""
+        """Return the initial mixture with the initial values of the user, e.g. `means_init`."""
         return mixture
 
-    for_singular: ClassVar[str] = ""  # what to do about a covariance that is not positive definite
+    for_singular: ClassVar[str] = ""  # the error for a covariance that is not positive definite
 
     def _fit_to(self, X: Any, y: Any, sample_weight: Any, **more: Any) -> Self:
         try:
@@ -92,11 +92,11 @@ class LatentMixture(DensityMixin, Iterative):
         self.lower_bounds_ = list(progress.trace)
 
     def _describe(self, data: Partitions) -> Any:
-        """The first pass over the rows."""
+        """Describe the rows: their number, and the moments of the features. This is the first pass."""
         return data.fold(describe)
 
     def _run(self, starts: tuple[Any, ...], data: Partitions) -> Progress:
-        """The loop from the initial models."""
+        """Run EM from the initial models."""
         return em(
             starts,
             data,
@@ -107,7 +107,7 @@ class LatentMixture(DensityMixin, Iterative):
         )
 
     def _report(self) -> Callable[[Progress], None] | None:
-        """What prints the progress of a fit."""
+        """Return the function that prints the progress of a fit, or None."""
         return None
 
     def _starts(self, data: Partitions, description: Description) -> tuple[Any, ...]:
@@ -117,11 +117,11 @@ class LatentMixture(DensityMixin, Iterative):
         return tuple(self._start(self._seeded(mixture, data, description, int(seed))) for seed in seeds)
 
     def _seeded(self, mixture: Any, data: Partitions, description: Description, seed: int) -> Any:
-        """The mixture estimated from initial responsibilities."""
+        """Return the mixture estimated from initial responsibilities."""
         return mixture.estimate(data.fold(_divided, mixture, self._division(data, description, seed)))
 
     def _division(self, data: Partitions, description: Any, seed: int) -> Division:
-        """The initial responsibilities, with a warning if there are fewer different rows than components."""
+        """Return the initial responsibilities. Warns if there are fewer distinct rows than components."""
         division = Division.of(data, description, self.n_components, self.init_params, seed)
         if division.centers is not None:
             distinct = len(np.unique(division.centers.center, axis=0))
@@ -177,13 +177,15 @@ class LatentMixture(DensityMixin, Iterative):
         return family.sample(k, rng), k
 
     def _densities(self) -> tuple[np.ndarray, Family]:
-        """Weights and densities from which `sample` draws."""
+        """Return the weights and densities from which `sample` draws."""
         return self.model_.weight, self.model_.component
 
 
 class BaseMixture(LatentMixture):
-    """Base class of mixtures by maximum likelihood or MAP. A subclass adds a family and the names of its
-    parameters."""
+    """Base class of mixtures fitted by maximum likelihood or MAP.
+
+    A subclass adds a family and the names of its parameters.
+    """
 
     model_: Annotated[Mixture, "D"]
 
@@ -207,12 +209,12 @@ class BaseMixture(LatentMixture):
         return self._n_parameters() * np.log(rows) - 2.0 * total
 
     def _n_parameters(self) -> int:
-        """Number of free parameters of the model."""
+        """Return the number of free parameters of the model."""
         return self.model_.n_parameters
 
 
 def verbose_report(verbose: int, interval: int) -> Callable[[Progress], None] | None:
-    """What prints the progress of a fit, as scikit-learn's mixtures do."""
+    """Return the function that prints the progress of a fit as scikit-learn's mixtures do, or None."""
 
     def report(progress: Progress) -> None:
         n, trace = progress.n_iter, progress.trace
@@ -226,25 +228,27 @@ def verbose_report(verbose: int, interval: int) -> Callable[[Progress], None] | 
 
 
 def on_grid(mean: np.ndarray, variance: np.ndarray) -> np.ndarray:
-    """The mean, rounded to a few bits of the spread: draws are hashes of rows, and rounding must not change
-    them."""
+    """Round the mean to multiples of about a thousandth of the standard deviation.
+
+    It replaces missing entries before rows are hashed for random draws, so rounding errors of the sums, which
+    depend on the blocks, must not change it.
+    """
     step = np.exp2(np.floor(0.5 * np.log2(np.where(variance > 0, variance, 1.0))) - 10.0)
     return np.round(mean / step) * step
 
 
 def _filled(mean: np.ndarray, block: Rows) -> Rows:
-    """The block with missing entries imputed by the mean of their feature, for initialization only."""
+    """Replace missing entries by the mean of their feature, for initialization only."""
     return block.replace(X=np.where(np.isnan(block.X), mean, block.X))
 
 
 @dataclass(frozen=True, eq=False)
 class Division(Value):
-    """Initial responsibilities of rows for K components: by the nearest of K centres, or random by a hash of
-    the row."""
+    """Initial responsibilities of components for rows, by the nearest of K centers or by hashes of rows."""
 
     size: int
     seed: int
-    mean: Annotated[np.ndarray, "(D,)"]  # of what is missing
+    mean: Annotated[np.ndarray, "(D,)"]  # replaces missing entries
     centers: Annotated[Centers | None, "D"] = None
 
     @classmethod
@@ -254,7 +258,7 @@ class Division(Value):
             return cls(K, seed, mean)
         named = {"kmeans": "k-means++", "k-means++": "k-means++", "random_from_data": "random"}
         filled = data
-        if (description.features.weight < description.weight).any():  # there are holes
+        if (description.features.weight < description.weight).any():  # some are missing
             filled = data.map(_filled, mean)
         centers = Centers(SEEDINGS[named[init]](filled, K, seed))
         if init == "kmeans":
@@ -263,7 +267,7 @@ class Division(Value):
         return cls(K, seed, mean, centers)
 
     def shares(self, block: Rows) -> np.ndarray:
-        """The responsibilities, (N, K)."""
+        """Return the responsibilities of the rows of a block, (N, K)."""
         if self.centers is not None:
             return np.eye(self.size)[self.centers.nearest(_filled(self.mean, block).X)[0]]
         X = np.nan_to_num(block.X)
@@ -274,4 +278,5 @@ class Division(Value):
 
 
 def _divided(mixture: Any, division: Division, block: Rows) -> Any:
+    """Return the statistics of a block with the initial responsibilities."""
     return mixture.summarize_as(division.shares(block), block)

@@ -37,7 +37,7 @@ from ..inputs import map_rows, read_rows
 from ..statistics import Description, Moments, moments
 from .base import LatentMixture, verbose_report
 
-MOST_R_HAT = 1.1  # of chains that agree
+MOST_R_HAT = 1.1  # largest split R-hat at which a fit by Gibbs sampling counts as converged
 DRAWN = ("weights", "means", "covariances")
 
 
@@ -318,7 +318,7 @@ default='dirichlet_process'
         return GAUSSIANS[self.covariance_type].start(self.n_components, D, reg=self.reg_covar, prior=prior)
 
     def _scale(self, data: Partitions, description: Description) -> np.ndarray:
-        """The scale of the prior, (D, D)."""
+        """Return the scale of the prior of covariances, (D, D): by default, the covariance of all rows."""
         D, kind = self.n_features_in_, self.covariance_type
         if self.covariance_prior is not None:
             like = {"full": (D, D), "tied": (D, D), "diag": (D,), "spherical": ()}[kind]
@@ -400,7 +400,7 @@ default='dirichlet_process'
         return self._summary(sampler.sample(models, data), starts[0])
 
     def _summary(self, found: Chains, start: VariationalMixture) -> Progress:
-        """The posterior given the most probable labels, and the draws as attributes."""
+        """Set the draws as attributes, and return the posterior given the most probable labels."""
         parts = zip(*found.draws, strict=True) if found.draws else ((), (), (), ())
         *drawn, self.n_occupied_ = map(np.array, parts)
         self.draws_ = dict(zip(DRAWN, drawn, strict=True))
@@ -420,7 +420,7 @@ default='dirichlet_process'
             f"{self.r_hat_:.3g}. Increase max_iter, or n_init to compare chains."
         )
 
-    # --- answers -----------------------------------------------------------------------------------------
+    # --- prediction --------------------------------------------------------------------------------------
 
     @row_wise
     def score_samples(self, X: Any) -> np.ndarray:
@@ -465,6 +465,7 @@ default='dirichlet_process'
         return total
 
     def _draws(self) -> list[Mixture]:
+        """Return the mixtures that were drawn."""
         if not hasattr(self, "draws_") or not len(self.draws_["weights"]):
             raise ValueError("There are no draws: fit with solver='gibbs' and max_iter above burn_in.")
         family = self.model_.prior.family
@@ -506,20 +507,20 @@ default='dirichlet_process'
 
 
 def _drawn(q: VariationalMixture, seed: int) -> GibbsMixture:
-    """The first draw of a chain, from the posterior given the initial labels."""
+    """Return the initial state of a chain, drawn from the posterior given the initial labels."""
     rng = generator(Purpose.START, seed)
     mixture = Mixture(q.weight.sample(rng), q.component.sample(rng))
     return GibbsMixture(q.weight_prior, mixture, seed)
 
 
 def _parameters(draw: Mixture) -> tuple[np.ndarray, ...]:
-    """The arrays of `DRAWN`."""
+    """Return the arrays of a draw that are kept, in the order of `DRAWN`."""
     family: Any = draw.component
     return draw.weight, family.mean, family.covariance
 
 
 def _around(start: VariationalMixture, draw: GibbsMixture) -> VariationalMixture:
-    """A model at a draw, for callbacks."""
+    """Return the model whose expected parameters are those of a draw, for callbacks."""
     family: Any = draw.mixture.component
     q: Any = start.component
     scale = family.covariance.reshape(q.scale.shape) * _last_axes(q.degrees_of_freedom, q.scale)
@@ -527,6 +528,7 @@ def _around(start: VariationalMixture, draw: GibbsMixture) -> VariationalMixture
 
 
 def _last_axes(values: np.ndarray, like: np.ndarray) -> np.ndarray:
+    """Append axes of length one, so that the values broadcast along the first axes of `like`."""
     return values.reshape(*values.shape, *[1] * (like.ndim - values.ndim))
 
 
@@ -535,11 +537,12 @@ def _moments_of(block: Any) -> Moments:
 
 
 def _fractions(block: Any) -> float:
-    """How many weights are not whole numbers."""
+    """Return the number of weights that are not integers."""
     return float((block.weight != np.floor(block.weight)).sum())
 
 
 def _shaped(name: str, values: Any, like: np.ndarray) -> np.ndarray:
+    """Return the parameter of a prior as an array with the shape of `like`, which is the default."""
     if values is None:
         return like
     array = np.array(values, dtype=np.float64)

@@ -207,7 +207,7 @@ class GaussianMixture(BaseMixture):
             reg=self.reg_covar,
             prior=self.prior,
         )
-        # What is missing is first expected where its feature is.
+        # The expected value of a missing entry is at first near the mean of its feature.
         start = start.replace(mean=start.mean + description.features.mean)
         variance = np.where(description.features.variance > 0, description.features.variance, 1.0)
         return start.replace(covariance=start.covariance * variance.mean())
@@ -250,7 +250,7 @@ class GaussianMixture(BaseMixture):
             if (weight < 0).any() or (weight > 1).any():
                 raise ValueError(
                     "The parameter 'weights' should be in the range [0, 1], but got max value "
-                    f"{weight.min():.5f}, min value {weight.max():.5f}"  # as scikit-learn orders them
+                    f"{weight.min():.5f}, min value {weight.max():.5f}"  # scikit-learn swaps them
                 )
             if not np.isclose(weight.sum(), 1.0):
                 raise ValueError(
@@ -271,6 +271,7 @@ class GaussianMixture(BaseMixture):
 
 
 def _shaped(name: str, values: Any, like: np.ndarray) -> np.ndarray:
+    """Return an initial value as an array, after checking that it has the shape of `like`."""
     array = np.array(values, dtype=np.float64)
     if array.shape != like.shape:
         raise ValueError(

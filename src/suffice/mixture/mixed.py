@@ -205,10 +205,12 @@ class MixedMixture(BaseMixture):
 
 @dataclass(frozen=True, eq=False)
 class Encoding(Value):
-    """Rows as numbers for initial distances, given the density of all rows: standardized columns, and
-    indicators of categories. What is missing is at the mean."""
+    """Encoding of mixed rows as numbers, for the distances of the initialization.
 
-    product: ProductFamily  # of one density
+    Columns are standardized and categories become indicators. Missing entries are at the mean.
+    """
+
+    product: ProductFamily  # one density, estimated from all rows
 
     def encode(self, X: np.ndarray) -> np.ndarray:
         columns = [self._part(part, x) for part, x in self.product.each(X)]
@@ -223,7 +225,8 @@ class Encoding(Value):
             mean, variance = part.probability[0], part.probability[0] * (1.0 - part.probability[0])
         else:
             mean = variance = part.rate[0]
-        # Draws are hashes of rows: rounding of the sums must not change them.
+        # Encoded rows are hashed for random draws. So the scale is a power of two, and the mean is rounded:
+        # rounding errors of the sums must not change them.
         width = np.exp2(np.round(0.5 * np.log2(np.where(variance > 0, variance, 1.0))))
         return (x - on_grid(mean, variance)) / width
 
@@ -235,7 +238,7 @@ class Encoding(Value):
 
 
 class Encoded(NamedTuple):
-    """The description of encoded rows, and the rows."""
+    """The description of the encoded rows, the encoding, and the rows."""
 
     rows: float
     weight: float
