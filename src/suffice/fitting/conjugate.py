@@ -74,7 +74,7 @@ def conjugate_gradient(
 
 
 def _direction(state: Descent) -> tuple[np.ndarray, float]:
-    """The next conjugate direction, and the initial step length."""
+    """Return the next conjugate direction, and the initial step length."""
     g = state.gradient
     if not state.steps:
         return -g, 1.0 / max(1.0, float(np.linalg.norm(g)))
@@ -82,7 +82,7 @@ def _direction(state: Descent) -> tuple[np.ndarray, float]:
     curvature = float(s.dot(y))
     if curvature <= 0:
         return -g, 1.0 / max(1.0, float(np.linalg.norm(g)))
-    # Not below zero: it forgets the last step where that does not help.
+    # The factor of Hestenes and Stiefel. Where it is negative, zero restarts from steepest descent.
     direction = max(float(g.dot(y)) / curvature, 0.0) * s - g
     return (direction if direction.dot(g) < 0 else -g), float(s.dot(s)) / curvature
 

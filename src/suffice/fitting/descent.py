@@ -1,5 +1,4 @@
-"""Minimizing a function whose value and derivatives are folds: the state of a descent, line search, and
-Newton's method.
+"""Minimization of functions whose value and derivatives are folds: state, line search, Newton's method.
 
 Nocedal and Wright, "Numerical Optimization", 2nd ed., algorithm 3.2; Li appendix B.
 """
@@ -22,15 +21,15 @@ LOST = 1e3 * ROUNDING
 
 @dataclass(frozen=True, eq=False)
 class Descent(Progress):
-    """State of a descent: a point (`model`), the function there, and curvature information."""
+    """State of a descent: a point (`model`), the value and gradient at that point, and the curvature."""
 
     model: Annotated[np.ndarray, "(D,)"]
     value: float = np.inf
     gradient: Annotated[Any, "(D,) or None"] = None
-    hessian: Annotated[Any, "(D, D) or (D,) or None"] = None  # or what approximates it, or the point of it
-    inverse: Annotated[Any, "(D, D) or (D,) or None"] = None  # approximately, of the Hessian; or its diagonal
+    hessian: Annotated[Any, "(D, D) or (D,) or None"] = None  # or its approximation
+    inverse: Annotated[Any, "(D, D) or (D,) or None"] = None  # approximate inverse, or its diagonal
     steps: Annotated[tuple[np.ndarray, ...], "M of (D,)"] = ()
-    changes: Annotated[tuple[np.ndarray, ...], "M of (D,)"] = ()  # of the gradient, over each of the steps
+    changes: Annotated[tuple[np.ndarray, ...], "M of (D,)"] = ()  # changes of the gradient over the steps
 
 
 def newton(
@@ -129,14 +128,14 @@ def newton(
 
 
 def absolute(l1: float | np.ndarray, x: np.ndarray) -> float:
-    """The l1 penalty, with one strength for all parameters, or one for each."""
+    """Return the l1 penalty, with one strength for all parameters or one for each."""
     if isinstance(l1, np.ndarray):
         return float(l1.dot(np.abs(x)))
     return l1 * float(np.abs(x).sum()) if l1 else 0.0
 
 
 def steepest(x: np.ndarray, gradient: np.ndarray, l1: float | np.ndarray) -> np.ndarray:
-    """The minimum norm subgradient."""
+    """Return the subgradient of minimum norm."""
     if not np.any(l1):
         return gradient
     at_zero = np.sign(gradient) * np.maximum(np.abs(gradient) - l1, 0.0)
@@ -144,12 +143,14 @@ def steepest(x: np.ndarray, gradient: np.ndarray, l1: float | np.ndarray) -> np.
 
 
 def proximal(A: np.ndarray, b: np.ndarray, x: np.ndarray, l1: np.ndarray) -> np.ndarray:
-    """The minimum of z'A z / 2 - b'z + l1'|z|, by coordinate descent from x. Parameters without an l1 penalty
-    are eliminated."""
+    """Return the minimum of z'A z / 2 - b'z + l1'|z|, by coordinate descent from x.
+
+    Parameters without an l1 penalty are eliminated.
+    """
     from ..loops.coordinates import descend
 
     bent, z = l1 > 0, x.copy()
-    unit = l1[bent].max() / l1[bent]  # one strength for all
+    unit = l1[bent].max() / l1[bent]  # scaled so that all have one strength
     free = np.column_stack([A[~bent][:, bent], b[~bent]])
     if len(free):
         free = solve_positive(A[~bent][:, ~bent], free)
@@ -171,10 +172,10 @@ def minimum_along(
     length: float = 1.0,
     accuracy: float,
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """Line search: a point along `direction` with a smaller value and a slope of at most `accuracy` times
-    that at the start, with its value and gradient. None if no step descends.
+    """Return a point along `direction` with its value and gradient, or None if no step descends.
 
-    By the secant method on the slope, which is exact for a quadratic; every third trial bisects.
+    Its value is smaller, and its slope at most `accuracy` times that at the start. The search is the secant
+    method on the slope, which is exact for a quadratic. Every third trial bisects, so that it cannot stall.
     """
     x, value, start = state.model, state.value, float(state.gradient.dot(direction))
     low, slope_low, high, slope_high = 0.0, start, np.inf, np.nan
@@ -205,31 +206,38 @@ def minimum_along(
 
 
 def why_stopped(slopes: np.ndarray, tol: float, *, still: bool, small: bool) -> str:
-    """Reason why a descent stops, or None: the gradient is below `tol`, or the value no longer decreases
-    (`still`). The latter is a minimum only if no step can gain more than rounding error (`small`)."""
+    """Return the reason why a descent stops; "" if it continues.
+
+    It stops if the gradient is below `tol`, or if the value no longer decreases (`still`). The latter counts
+    as a minimum only if no step can gain more than rounding error (`small`).
+    """
     if largest(slopes) <= tol:
         return "tolerance"
     return "" if not still else "tolerance" if small else "line search"
 
 
 def at_rest(state: Descent, value: float, gradient: np.ndarray, promised: float, tol: float) -> str:
-    """The same as `why_stopped`, after an exact line search: the gradient may still decrease where the
-    decrease of the value is lost in rounding."""
+    """Return `why_stopped` after an exact line search.
+
+    The gradient may still decrease where the decrease of the value is lost in rounding.
+    """
     still = value >= state.value and largest(gradient) >= largest(state.gradient)
     return why_stopped(gradient, tol, still=still, small=lost_in_rounding(value, gradient, promised))
 
 
 def no_step(state: Descent, slopes: np.ndarray, promised: float, tol: float) -> Descent:
-    """The state at the end of a descent, when no step along a line decreases the value."""
+    """Return the final state of a descent in which no step along a line decreases the value."""
     small = lost_in_rounding(state.value, slopes, promised)
     why = why_stopped(slopes, tol, still=True, small=small)
     return state.replace(trace=(*state.trace, state.value), stopped_because=why)
 
 
 def lost_in_rounding(value: float, slopes: np.ndarray, promised: float) -> bool:
-    """Whether a step gains no more than rounding error, judged by its predicted decrease and by the
-    slopes of preconditioned parameters. The predicted decrease alone is not enough: with an inaccurate
-    curvature it is small far from the minimum too."""
+    """Whether a step gains no more than rounding error.
+
+    The criteria are its predicted decrease and the slopes of preconditioned parameters. The predicted
+    decrease alone is not enough: with an inaccurate curvature it is also small far from the minimum.
+    """
     unit = max(1.0, abs(value))
     return promised <= LOST * unit and largest(slopes) <= LOST**0.5 * unit
 

@@ -1,23 +1,23 @@
 """The dual of kernel machines: a convex quadratic in a box, with fixed sums, by SMO on working sets.
 
-    minimize  β'Kβ / 2 + q'β   where   lower <= β <= upper, and Σ β of each group stays as it is.
+    minimize  β'Kβ / 2 + q'β   subject to   lower <= β <= upper, and a fixed Σ β in each group.
 
-A coefficient β is that of a row; two may share a row. At an optimum there is a number λ for each group with
-(Kβ + q)_i >= λ where β_i can rise, and <= λ where it can fall. The
-largest difference of two slopes that contradict this is the violation.
+Each coefficient β belongs to a row; two may share a row. At an optimum there is a number λ for each group
+with (Kβ + q)_i >= λ where β_i can increase, and <= λ where it can decrease. The violation is the largest
+difference of two slopes that contradict this.
 
-A pair of coefficients is optimized at a time (Platt, "Fast training of support vector machines using
+One pair of coefficients is optimized at a time (Platt, "Fast training of support vector machines using
 sequential minimal optimization", 1998), within a working set of those that violate most. The columns of the
-kernel matrix of a working set are one product, and the last ones used stay in a cache, in float32. Rounding
-does no harm: once no pair is left, and unless `tol` is much larger than what rounding can change, Kβ is
-computed again from β in float64, and the loop goes on if a pair is left after all. If the violation is then
-not less than half of what it was, the cache becomes float64: directions without curvature, as those of a
-linear kernel with many rows, need it.
+kernel matrix for a working set are computed by one product, and the last ones used stay in a cache, in
+float32. Its rounding errors are corrected: when no pair is left, and unless `tol` is much larger than what
+rounding can change, Kβ is computed again from β in float64, and the loop continues if this leaves a pair. If
+the violation is then not less than half of what it was, the cache becomes float64. Directions without
+curvature, which a linear kernel has for many rows, need it.
 
-A fit that solves several duals records their solutions, and the state of the one it works at, for its
-checkpoint. The bits of a column of the kernel matrix depend on the columns that are computed with it, so that
-a state can be continued to the same bits only where no column is in the cache. So the cache is emptied from
-time to time, when to compute its columns again takes a twentieth of the time since then.
+A fit that solves several duals records their solutions, and the state of the current one, for its checkpoint.
+The bits of a column of the kernel matrix depend on the columns that are computed with it, so a state can be
+continued to the same bits only when the cache is empty. Therefore the cache is emptied from time to time,
+when computing its columns again takes a twentieth of the time since the last time.
 """
 
 from __future__ import annotations
@@ -36,12 +36,12 @@ from ..core.values import Value
 from ..kernels.base import must_be_finite
 
 WORKING = 1024  # number of coefficients of a working set
-ROWS, COLUMNS = 256, 1024  # of the kernels that are computed at a time, in the cache of the processor
-# Maximum number of pairs, as in LIBSVM: the violation of degenerate problems hardly decreases.
+ROWS, COLUMNS = 256, 1024  # of the kernels computed at a time, which stay in the cache
+# Maximum number of pairs, as in LIBSVM, since the violation of degenerate problems hardly decreases.
 MOST_PAIRS = 10**7
 ROUNDING = (
     2.0**-23
-)  # of an entry of the cache: errors are independent, and this is seven times their deviation
+)  # bound of the error of an entry of the cache: 7 standard deviations, as errors are independent
 STALLED = 20  # maximum number of computations of Kβ since the violation was last halved
 RENEWED = 20  # the cache is emptied when the work since then is this multiple of the work of filling it
 PAIR = 100  # number of entries of a column that take as long to compute as one pair
@@ -63,7 +63,7 @@ class Dual:
         return int(self.group.max(initial=0)) + 1
 
     def of_rows(self, beta: np.ndarray, n_rows: int) -> np.ndarray:
-        """The sum of the coefficients of each row."""
+        """Return the sum of the coefficients of each row."""
         return np.bincount(self.row, beta, minlength=n_rows)
 
 
@@ -76,27 +76,27 @@ class DualSolution(Value):
     level: Annotated[np.ndarray, "(G,)"]  # λ of each group
     violation: float
     objective: float
-    n_iter: int  # pairs
+    n_iter: int  # number of pairs
 
 
 @dataclass(frozen=True, eq=False)
 class DualState(Value):
-    """The state from which `minimize_dual` continues, at a time when its cache is empty."""
+    """State from which `minimize_dual` can continue: that when its cache is empty."""
 
     beta: Annotated[np.ndarray, "(B,)"]
-    previous: Annotated[np.ndarray, "int (W,)"]  # of the last working set
+    previous: Annotated[np.ndarray, "int (W,)"]  # the last working set
     n_iter: int = 0
     exact: bool = True  # whether the slope at `beta` is to be compared with the last ones
-    least: float = np.inf  # violation at an exact slope
-    stalled: int = 0  # exact slopes since it was half
+    least: float = np.inf  # least violation at an exact slope
+    stalled: int = 0  # computations of exact slopes since the violation was last halved
     idle: int = 0  # times that the cache was emptied since then
     double: bool = False  # whether the cache is float64
-    largest: float = 0.0  # of `Columns`
+    largest: float = 0.0  # `Columns.largest`
 
 
 @dataclass(frozen=True, eq=False)
 class Duals(Progress):
-    """The progress of a fit: the duals that are solved, and the state of the next one."""
+    """Progress of a fit: the solutions of the duals that are solved, and the state of the next one."""
 
     solutions: tuple[DualSolution, ...] = ()
     state: DualState | None = None
@@ -114,7 +114,7 @@ class Record:
         self.n_known, self.n_asked, self.stopped = len(progress.solutions), 0, False
 
     def known(self) -> DualSolution | None:
-        """The solution of the next dual if the interrupted fit has solved it, else None."""
+        """Return the solution of the next dual if the interrupted fit has solved it, otherwise None."""
         solutions = self.progress.solutions
         self.n_asked += 1
         return solutions[self.n_asked - 1] if self.n_asked <= len(solutions) else None
@@ -126,7 +126,7 @@ class Record:
     def reached(self, state: DualState | None, objective: float) -> None:
         """Record the state of a dual, or None between two of them, for callbacks and the checkpoint."""
         if state is None and self.n_asked <= self.n_known:
-            return  # as the interrupted fit was
+            return  # the interrupted fit had already recorded this
         trace = (*self.progress.trace, objective)
         self.progress = self.progress.replace(trace=trace, state=state)
         self.stopped |= self._offer(self.progress)
@@ -147,7 +147,7 @@ class Columns:
     ) -> None:
         self.compute, self.diagonal, self.n_rows = compute, diagonal, n_rows
         self.cache_bytes = cache_bytes
-        self.largest = 0.0  # absolute value of an entry that was cached
+        self.largest = 0.0  # largest absolute value of the entries cached so far
         self.clear(np.float32)
 
     def clear(self, dtype: type) -> None:
@@ -182,7 +182,7 @@ class Columns:
                 some, part = piece
                 columns, largest = self._computed(missing[some], part)
                 with np.errstate(over="ignore"):
-                    must_be_finite(self.cache.dtype.type(largest))  # float32 ends at 3e38
+                    must_be_finite(self.cache.dtype.type(largest))  # float32 overflows at 3e38
                 self.cache[oldest[some], part] = columns
                 return largest
 
@@ -195,14 +195,14 @@ class Columns:
         return tuple(gen_batches(self.n_rows, COLUMNS))
 
     def _computed(self, rows: np.ndarray, part: slice) -> tuple[np.ndarray, float]:
-        """A part of their columns, and the largest absolute value of an entry."""
+        """Return a part of the columns of some rows, and the largest absolute value of an entry."""
         out = self.compute(rows, part)
         largest = max(out.max(initial=0.0), -out.min(initial=0.0))
         must_be_finite(largest)
         return out, largest
 
     def product(self, weight: np.ndarray) -> np.ndarray:
-        """K times one number for each row, in float64."""
+        """Return K times a vector with one number for each row, in float64."""
         (rows,) = weight.nonzero()
         if not len(rows):
             return np.zeros(self.n_rows)
@@ -294,8 +294,11 @@ def _slope(dual: Dual, columns: Columns, beta: np.ndarray) -> np.ndarray:
 
 
 def _violating(dual: Dual, slope: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """The next working set: in each group, the coefficients with the smallest slopes among those that can
-    increase, and with the largest slopes among those that can decrease."""
+    """Return the next working set.
+
+    In each group it has the coefficients with the smallest slopes among those that can increase, and with the
+    largest slopes among those that can decrease.
+    """
     most, chosen = max(1, WORKING // (4 * dual.n_groups)), []
     for g in range(dual.n_groups):
         for sign, free in ((1.0, beta < dual.upper), (-1.0, beta > dual.lower)):
@@ -307,8 +310,11 @@ def _violating(dual: Dual, slope: np.ndarray, beta: np.ndarray) -> np.ndarray:
 
 
 def _levels(dual: Dual, slope: np.ndarray, beta: np.ndarray) -> np.ndarray:
-    """λ of each group: the mean slope of the coefficients between their bounds, or, if there are none,
-    the middle of the interval that the conditions of an optimum allow."""
+    """Return λ of each group.
+
+    It is the mean slope of the coefficients strictly between their bounds, or, if there are none, the middle
+    of the interval that the conditions of an optimum allow.
+    """
 
     def level(g: int) -> float:
         of_g = dual.group == g

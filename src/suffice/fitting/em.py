@@ -15,7 +15,8 @@ from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions, must_be_partitions, of_each_model
 from ..core.statistics import Parts
 
-# EM does not fall, but for rounding and for what is added to covariances that they stay regular.
+# Relative decrease of the objective that is tolerated. EM only decreases it by rounding errors, and by the
+# numbers added to covariances to keep them regular.
 SLACK = 1e-5
 
 StoppingRule = Callable[[Any, Any, tuple[float, ...]], bool]
@@ -83,7 +84,7 @@ def em_runs(
     watch: Watch | None = None,
     before: tuple[float, ...] = (),
 ) -> tuple[Progress, ...]:
-    """The results of all runs of `em`, in the order of the initial models."""
+    """Return the results of all runs of `em`, in the order of the initial models."""
 
     def unchanged(old: Any, new: Any, trace: tuple[float, ...]) -> bool:
         last = (*before, *trace)[-2:]
@@ -120,7 +121,7 @@ def advance(
     converged: StoppingRule,
     adjust: Callable[[Any, Any], Any] = lambda model, s: s,
 ) -> Progress:
-    """One iteration: the objective of the statistics `s` of the model, and the model estimated from them."""
+    """Return a run after one iteration, in which its model was summarized by the statistics `s`."""
     trace = (*run.trace, run.model.objective(s))
     if not np.isfinite(trace[-1]):
         return run.replace(trace=trace, statistics=s, stopped_because="objective not finite")
@@ -139,7 +140,10 @@ def _combined(runs: list[Progress]) -> MultiStart:
 
 
 def _best(runs: Sequence[Progress]) -> Progress:
-    """The first run with the largest objective up to rounding: several runs often reach the same optimum."""
+    """Return the first run with the largest objective up to rounding.
+
+    Several runs often reach the same optimum, and rounding errors must not choose one of them.
+    """
     if len(runs) == 1:
         return runs[0]
     values = [np.nan_to_num(run.trace[-1], nan=-np.inf, neginf=-np.inf) if run.trace else 0.0 for run in runs]

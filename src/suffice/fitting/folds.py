@@ -1,7 +1,7 @@
-"""Folds of cross-validation as in scikit-learn: by the position of a row among all rows.
+"""Folds of cross-validation as in scikit-learn, by the position of a row among all rows.
 
-Positions follow the order of the blocks, so they do not depend on where the rows are. To know them, the rows
-of each block are counted first.
+Positions follow the order of the blocks, so they do not depend on the engine. A first pass counts the rows of
+each block to determine them.
 """
 
 from __future__ import annotations
@@ -44,23 +44,23 @@ class BlockSizes(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class Folds(Value):
-    """The fold of each row, as runs of rows of one fold, and the folds of each split.
+    """The fold of each row, stored as runs of rows with equal folds, and the role of each fold in each split.
 
-    The rows of a fold are in the same splits: those of ``KFold(5)`` are five folds, each left out by one of
-    five splits. Splits that overlap, as those of ShuffleSplit, have more folds.
+    Rows are in the same fold if they have the same role in every split. ``KFold(5)`` has five folds, each
+    left out by one of five splits. Splits that overlap, such as those of ShuffleSplit, have more folds.
     """
 
-    first_row: Annotated[np.ndarray, "int (B,)"]  # of each block
+    first_row: Annotated[np.ndarray, "int (B,)"]  # position of the first row of each block
     run_start: Annotated[np.ndarray, "int (R,)"]  # ascending from 0
     run_fold: Annotated[np.ndarray, "int (R,)"]
-    trained: Annotated[np.ndarray, "bool (S, F)"]  # whether a split fits to a fold
-    tested: Annotated[np.ndarray, "bool (S, F)"]  # whether it leaves it out, for the error
+    trained: Annotated[np.ndarray, "bool (S, F)"]  # whether a split is fitted to a fold
+    tested: Annotated[np.ndarray, "bool (S, F)"]  # whether a split is scored on a fold
 
     @classmethod
     def of(cls, data: Partitions, cv: Any, *examples: Any, **metadata: Any) -> Folds:
-        """Folds from a number of folds, which are contiguous runs of rows; or from a splitter.
+        """Return the folds of `cv`: a number of folds, which are contiguous runs of rows, or a splitter.
 
-        `examples` are passed to the splitter: X and y, if they are in memory. So is `metadata`, e.g. groups.
+        `examples` (X and y, if they are in memory) and `metadata` (e.g. groups) are passed to the splitter.
         """
         first_row = offsets(data.fold(BlockSizes.of).rows)
         N = int(first_row[-1])
@@ -71,7 +71,7 @@ class Folds(Value):
                     f"Cannot have number of splits n_splits={n_folds} greater than the number of samples: "
                     f"n_samples={N}."
                 )
-            sizes = N // n_folds + (np.arange(n_folds) < N % n_folds)  # as KFold(n_folds)
+            sizes = N // n_folds + (np.arange(n_folds) < N % n_folds)  # the same sizes as KFold(n_folds)
             own = np.eye(n_folds, dtype=bool)
             return cls(first_row, offsets(sizes)[:-1], np.arange(n_folds), ~own, own)
         afford(4.0 * N, f"the folds of {N} rows", "pass cv as a number of folds.")
@@ -88,11 +88,11 @@ class Folds(Value):
         return int(self.first_row[-1])
 
     def rows(self, folds: np.ndarray) -> np.ndarray:
-        """The positions of the rows of some folds. `folds` is a mask."""
+        """Return the positions of the rows of some folds. `folds` is a mask."""
         return np.flatnonzero(np.repeat(folds[self.run_fold], np.diff(self.run_start, append=self.n_rows)))
 
     def number(self, block: Any) -> Any:
-        """The block with the fold of each row as the last column of y, and without rows of weight zero."""
+        """Append the fold of each row to y as a column, and remove rows of weight zero."""
         row = self.first_row[block.index[0]] + np.arange(len(block))
         fold = self.run_fold[np.searchsorted(self.run_start, row, "right") - 1]
         block = block.replace(y=np.column_stack([block.y, fold]))
@@ -100,7 +100,7 @@ class Folds(Value):
 
 
 def _divided(cv: Any, N: int, *examples: Any, **metadata: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The fold of each row, and by split which folds are fitted and left out."""
+    """Return the fold of each row, and for each split masks of the folds to fit and to leave out."""
     if not hasattr(cv, "split"):
         cv = list(cv)
         if not all(isinstance(pair, tuple | list) and [*map(np.ndim, pair)] == [1, 1] for pair in cv):
@@ -109,7 +109,8 @@ def _divided(cv: Any, N: int, *examples: Any, **metadata: Any) -> tuple[np.ndarr
                 f"leave out: pass these, a number of folds, or a splitter, e.g. "
                 f"sklearn.model_selection.KFold(5)."
             )
-    fold, roles = np.zeros(N, np.int64), np.zeros((0, 1), np.int64)  # roles by split and fold, as two bits
+    # The roles of a fold are two bits for each split: whether it is fitted, and whether it is left out.
+    fold, roles = np.zeros(N, np.int64), np.zeros((0, 1), np.int64)
     for train, test in check_cv(cv).split(*examples or (np.broadcast_to(0.0, N),), **metadata):
         role = np.zeros(N, np.int64)
         role[train] |= 1

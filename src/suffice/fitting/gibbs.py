@@ -1,7 +1,7 @@
-"""Gibbs sampling of mixtures: a sweep is a fold that draws labels, and a draw of parameters on the driver.
+"""Gibbs sampling of mixtures: each sweep draws labels by a fold, and then parameters on the driver.
 
-Split and merge moves change many labels at once. A sampler that changes one label at a time passes from one
-division to the other only through improbable states: Jain and Neal 2004, Dahl 2005, Chang and Fisher 2013.
+Split and merge moves change many labels at once. A sampler that changes one label at a time would have to
+pass through improbable states: Jain and Neal 2004, Dahl 2005, Chang and Fisher 2013.
 """
 
 from __future__ import annotations
@@ -22,16 +22,19 @@ from ..statistics import Moments
 from .em import summarize_each
 from .sampler import Chain, Draw
 
-MOVES_EVERY = 5  # number of sweeps between split and merge moves, which read the data REFINE + 1 times more
+MOVES_EVERY = 5  # sweeps between split and merge moves, which take REFINE + 1 additional passes
 REFINE = 1  # number of EM steps that refine the two sub-clusters of a proposal
 
 
 @dataclass(frozen=True)
 class GibbsSweep:
-    """A transition of chains of mixtures: one fold draws the labels of the rows for all chains, and each
-    chain draws weights and parameters from its sums."""
+    """Transition of Markov chains of mixtures.
 
-    # moves(models, sums, data) returns the sums after moves of labels that leave their distribution as it is.
+    One fold draws the labels of the rows for all chains, and each chain draws weights and parameters from its
+    sums.
+    """
+
+    # moves(models, sums, data) returns the sums after moves of labels that preserve their distribution.
     moves: Callable[[tuple[GibbsMixture, ...], tuple[Any, ...], Partitions], tuple[Any, ...]] | None
     keep: Callable[[Mixture], tuple[Any, ...]]  # the arrays of a draw that are kept
 
@@ -43,7 +46,7 @@ class GibbsSweep:
         return tuple(self.draw(model, s) for model, s in zip(models, sums, strict=True))
 
     def draw(self, model: GibbsMixture, s: GroupStatistics) -> Draw:
-        """The draw of one chain. The number of components with rows is kept, too."""
+        """Draw the parameters of one chain. The draw also records the number of components with rows."""
         new = model.estimate(s)
         return Draw(new, model.log_joint(s), (*self.keep(new.mixture), int((s.weight > 0).sum())), s)
 
@@ -63,11 +66,13 @@ class Pairs(Value):
     first: Annotated[np.ndarray, "int (P,)"]
     second: Annotated[np.ndarray, "int (P,)"]
     merge: Annotated[np.ndarray, "bool (P,)"]
-    sub: Mixture  # of 2 P components: those of pair p are 2 p and 2 p + 1
+    sub: Mixture  # 2 P components; those of pair p are 2 p and 2 p + 1
 
     def shares(self, X: Any, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Log odds of the second sub-cluster, and number of copies that are in the pair, for each row and
-        pair: (N, P) both."""
+        """Return the log odds of the second sub-cluster, and the number of copies of the row in the pair.
+
+        Both have an entry for each row and pair, (N, P).
+        """
         copies = counts[:, self.first] + counts[:, self.second]
         odds = np.zeros(copies.shape)
         for p in range(len(self.first)):
@@ -91,7 +96,7 @@ class Proposals(Statistics):
 def split_and_merge(
     models: tuple[GibbsMixture, ...], sums: tuple[Any, ...], data: Partitions
 ) -> tuple[Any, ...]:
-    """Metropolis-Hastings moves that split or merge components, decided from the sums of two sub-clusters.
+    """Split or merge components by Metropolis-Hastings moves, decided from the sums of two sub-clusters.
 
     Components are paired at random. For each pair, two densities are fitted to the rows of both: from their
     moments, divided along the principal axis, and then by EM steps. A split divides the rows by draws from
@@ -125,8 +130,10 @@ def _divided_and_joined(
 
 
 def _paired(model: GibbsMixture, s: GroupStatistics) -> Pairs | None:
-    """Random pairs of components; None if no pair has two rows. The sub-clusters of a pair start from the
-    halves along the principal axis of its rows."""
+    """Return random pairs of components, or None if no pair has two rows.
+
+    The sub-clusters of a pair start as the halves along the principal axis of its rows.
+    """
     order = model.driver_rng(1).permutation(len(s.weight))
     chosen = [(a, b) for a, b in zip(order[::2], order[1::2], strict=False) if s.weight[a] > 0]
     chosen = [(a, b) for a, b in chosen if s.weight[a] + s.weight[b] > 1]
@@ -139,7 +146,7 @@ def _paired(model: GibbsMixture, s: GroupStatistics) -> Pairs | None:
 
 
 def _taken(s: Moments, index: Any) -> Moments:
-    """Moments of some groups."""
+    """Return the moments of some groups."""
     return s.replace(weight=s.weight[index], mean=s.mean[index], scatter=s.scatter[index])
 
 
@@ -203,7 +210,7 @@ def _decided(model: GibbsMixture, s: GroupStatistics, pair: Pairs, proposal: Pro
 
 
 def _placed(s: GroupStatistics, at: tuple[int, int], weight: Any, parts: Any) -> GroupStatistics:
-    """The sums with those of two components replaced."""
+    """Return the sums with those of two components replaced."""
     of_groups = s.weight.copy()
     of_groups[list(at)] = weight
     fields = {name: np.array(value) for name, value in s.component.fields().items()}
@@ -214,8 +221,10 @@ def _placed(s: GroupStatistics, at: tuple[int, int], weight: Any, parts: Any) ->
 
 
 def _relabelled(model: GibbsMixture, s: GroupStatistics) -> GroupStatistics:
-    """Metropolis's algorithm on the order of stick-breaking components, whose prior depends on it:
-    Papaspiliopoulos and Roberts 2008."""
+    """Permute the components by Metropolis steps, for a stick-breaking prior, which depends on their order.
+
+    Papaspiliopoulos and Roberts 2008.
+    """
     if not isinstance(model.weight_prior, Sticks):
         return s
     rng, K = model.driver_rng(3), len(s.weight)

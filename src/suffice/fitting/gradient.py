@@ -100,7 +100,7 @@ def gradient_descent(
 
 
 def _two_point_length(state: Descent) -> float:
-    """The Barzilai-Borwein step size."""
+    """Return the Barzilai-Borwein step size."""
     if not state.steps:
         return 1.0 / max(1.0, float(np.linalg.norm(state.gradient)))
     s, y = state.steps[-1], state.changes[-1]
@@ -108,15 +108,17 @@ def _two_point_length(state: Descent) -> float:
 
 
 def _reach(state: Descent) -> float:
-    """Estimated decrease of the function in the next step."""
+    """Return the estimated decrease of the function in the next step."""
     return _two_point_length(state) * float(state.gradient.dot(state.gradient))
 
 
 def _halved(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray]], state: Descent, length: float
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """Backtracking line search: the first of length, length / 2, length / 4, ... with sufficient decrease.
-    Where the value is lost in rounding, the slope must have decreased instead."""
+    """Backtracking line search: try length, length / 2, length / 4, ... until the decrease is sufficient.
+
+    Where the decrease is lost in rounding, the slope must decrease instead.
+    """
     steepness = float(state.gradient.dot(state.gradient))
     for _ in range(60):
         new = state.model - length * state.gradient

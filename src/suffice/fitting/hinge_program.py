@@ -1,4 +1,4 @@
-"""A quadratic program of hinges, in memory, by a primal-dual interior point method.
+"""Quadratic programs with hinge losses, in memory, by a primal-dual interior point method.
 
 Mehrotra, "On the implementation of a primal-dual interior point method", 1992; Ferris and Munson, "Interior
 point methods for massive support vector machines", 2003.
@@ -17,23 +17,23 @@ from .linear_algebra import gram, solve_positive
 
 ENOUGH = 1e-12  # duality gap, relative to the objective, at which the iterations end
 MOST = 100  # maximum number of steps
-LEAST_PIVOT = 1e-8  # of the Cholesky factor of a matrix with unit diagonal, whose square is rounding error
+LEAST_PIVOT = 1e-8  # smallest pivot of a Cholesky factor with unit diagonal: its square is rounding error
 SPARSE = 0.1  # fraction of stored entries below which products of CSR rows take less time
 
-# The steps of the point and of the dual variables, from minus the gradient and the right-hand side of each
-# hinge.
+# A function from minus the gradient and the right-hand side of each hinge to the steps of the point and of
+# the dual variables.
 Directions = Callable[[np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-@np.errstate(all="ignore")  # near the end, variables are zero to rounding
+@np.errstate(all="ignore")  # at the end, variables are zero up to rounding
 def hinge_program(
     X: np.ndarray, sign: np.ndarray, level: np.ndarray, most: np.ndarray, ridge: np.ndarray, slope: np.ndarray
 ) -> tuple[np.ndarray, np.ndarray]:
-    """The minimum of w' diag(ridge) w / 2 - slope'w + sum_tn most_n max(0, level_tn - sign_tn x_n w), and its
-    dual variables (T, N), from 0 to `most`.
+    """Minimize w' diag(ridge) w / 2 - slope'w + sum_tn most_n max(0, level_tn - sign_tn x_n w).
 
-    A row has one hinge, or two of opposite signs. `most` is positive. Each step solves one system of the size
-    of w, or of the rows if these are fewer and all of w is penalized.
+    Returns w and the dual variables (T, N), which are from 0 to `most`. A row has one hinge, or two of
+    opposite signs. `most` is positive. Each step solves one linear system, of the size of w, or of the number
+    of rows if these are fewer and all of w is penalized.
     """
     N, M = X.shape
     rows: Any = sp.csr_array(X) if np.count_nonzero(X) < SPARSE * X.size else X
@@ -89,7 +89,7 @@ def hinge_program(
 
 
 def _kernel(rows: Any, ridge: np.ndarray) -> np.ndarray:
-    """X diag(1 / ridge) X'."""
+    """Return X diag(1 / ridge) X'."""
     if sp.issparse(rows):
         return (rows @ sp.diags_array(1.0 / ridge) @ rows.T).toarray()
     Z = rows / np.sqrt(ridge)
@@ -129,11 +129,11 @@ def _of_rows(
 
 
 def _solver(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
-    """b -> H^-1 b, for H symmetric positive semidefinite."""
+    """Return the function b -> H^-1 b, for H symmetric positive semidefinite."""
     size = np.sqrt(H.diagonal())
     C = H / size
     C /= size[:, None]
-    root, failed = dpotrf(C.T, lower=1, overwrite_a=1)  # in the order of LAPACK
+    root, failed = dpotrf(C.T, lower=1, overwrite_a=1)  # transposed, since LAPACK expects column order
     if failed or not root.diagonal().min() > LEAST_PIVOT:
         if not np.isfinite(H).all():
             return lambda b: np.full_like(b, np.nan)
@@ -142,6 +142,6 @@ def _solver(H: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
 
 
 def _reach(value: np.ndarray, step: np.ndarray) -> float:
-    """The largest multiple of a step for which a positive value stays non-negative."""
+    """Return the largest multiple of a step for which positive values stay non-negative."""
     falls = step < 0
     return float((value[falls] / -step[falls]).min(initial=np.inf))

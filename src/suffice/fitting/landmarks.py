@@ -1,6 +1,6 @@
-"""Landmarks: a few rows whose kernels with a row are its features (the Nyström method).
+"""Landmarks of the Nyström method: a few rows; the features of a row are its kernels with them.
 
-Landmarks are sampled by hashes of the rows, in one pass: see `seeding`.
+Landmarks are sampled by hashes of the rows, in one pass (see `seeding`).
 
 Williams and Seeger, "Using the Nyström method to speed up kernel machines", 2001; Drineas and Mahoney, "On
 the Nyström method for approximating a Gram matrix", 2005.
@@ -34,10 +34,10 @@ NEGATIVE = 1e-5  # negative eigenvalues beyond this fraction of the largest are 
 class Landmarks(Model):
     """Features of rows whose inner products approximate the kernel: phi(x) = root' k(landmarks, x).
 
-    They are exact for the landmarks.
+    The approximation is exact for the landmarks.
     """
 
-    size: int  # how many landmarks to sample
+    size: int  # number of landmarks to sample
     seed: int
     symmetric: bool  # whether `root` is the symmetric one, or has a column for each positive eigenvalue
     columns: Annotated[KernelColumns, "M, D"]
@@ -45,7 +45,7 @@ class Landmarks(Model):
 
     @classmethod
     def to_sample(cls, kernel: Kernel, n_features: int, size: int, seed: int, symmetric: bool) -> Landmarks:
-        """Landmarks that will be sampled from the rows."""
+        """Return the model whose `summarize` samples landmarks."""
         if kernel.precomputed:
             raise ValueError(
                 "Landmarks are rows, and a precomputed kernel has none: pass the rows as X, and their kernel "
@@ -62,7 +62,7 @@ class Landmarks(Model):
 
     @classmethod
     def all_rows(cls, kernel: Kernel, block: Any, instead: str) -> tuple[Landmarks, np.ndarray]:
-        """All rows of a block as landmarks, and their exact features, (N, R)."""
+        """Return all rows of a block as landmarks, and their exact features, (N, R)."""
         N = len(block)
         afford(N**2, f"the kernels of {N} rows", instead)
         kernel = kernel.with_rows(block.X, block.weight)
@@ -72,8 +72,10 @@ class Landmarks(Model):
 
     @classmethod
     def of_gram(cls, kernel: Kernel, block: Any, size: int, seed: int) -> tuple[Landmarks, Sample]:
-        """Landmarks from some columns of a Gram matrix, whose rows are the block, and the sample of its
-        rows."""
+        """Return landmarks that are columns of a Gram matrix, and the sample of its rows.
+
+        The rows of the Gram matrix are the block.
+        """
         kernel = kernel.with_rows(block.X, block.weight)
         K, nothing = kernel(block.X), KernelColumns(kernel, np.empty(0, np.int64))
         start = cls(size, seed, True, nothing, np.empty((0, 0)))
@@ -92,28 +94,29 @@ class Landmarks(Model):
         return self.replace(columns=KernelColumns(kernel, points), root=root(kernel(points)))
 
     def features(self, X: Any) -> np.ndarray:
-        """phi(x) of each row of a block, (N, R)."""
+        """Return phi(x) of each row of a block, (N, R)."""
         return self.columns(X).dot(self.root)
 
     @property
     def mean_squares(self) -> np.ndarray:
-        """Mean squares of the features of the landmarks, which are uncorrelated unless `symmetric`, (R,)."""
+        """Return the mean squares of the features over the landmarks, (R,). Features are uncorrelated unless
+        `symmetric`."""
         return 1.0 / (len(self.root) * np.einsum("mr,mr->r", self.root, self.root))
 
     def __call__(self, X: Any) -> np.ndarray:
-        """phi(x) of each row in memory, (N, R)."""
+        """Return phi(x) of each row in memory, (N, R)."""
         return map_rows(self.features, X)
 
 
 def first_equal(points: Any, X: Any) -> np.ndarray:
-    """The index of the first row in memory that equals each point, (M,)."""
+    """Return the index of the first row in memory that equals each point, (M,)."""
     hashes = map_rows(lambda rows: row_hashes(rows, Purpose.IDENTITY), X)
     order = np.argsort(hashes, kind="stable")
     return order[np.searchsorted(hashes, row_hashes(points, Purpose.IDENTITY), sorter=order)]
 
 
 def inverse_root(K: np.ndarray) -> np.ndarray:
-    """The symmetric inverse square root of a Gram matrix. Eigenvalues below the rounding error are set to it.
+    """Return the symmetric inverse square root of a Gram matrix. Eigenvalues are at least the rounding error.
 
     For a kernel that is not positive definite, it keeps the signs of the eigenvalues.
     """
@@ -124,7 +127,8 @@ def inverse_root(K: np.ndarray) -> np.ndarray:
 
 
 def inverse_factor(K: np.ndarray) -> np.ndarray:
-    """F with F F' the pseudo-inverse of a Gram matrix: a column for each eigenvalue above rounding."""
+    """Return F with F F' the pseudo-inverse of a Gram matrix. It has one column for each eigenvalue that is
+    larger than the rounding error."""
     must_be_finite(K)
     values, Q = eigh(K)
     if values.min(initial=0.0) < -max(NEGATIVE * values.max(initial=0.0), _rounding(values)):
@@ -138,14 +142,14 @@ def inverse_factor(K: np.ndarray) -> np.ndarray:
 
 
 def _rounding(values: np.ndarray) -> float:
-    """The rounding error of eigenvalues; one if all are zero."""
+    """Return the rounding error of eigenvalues; 1 if all are zero."""
     return float(len(values) * np.finfo(np.float64).eps * np.abs(values).max(initial=0.0)) or 1.0
 
 
 @dataclass(frozen=True)
 class Features:
-    """Rows with the features of landmarks, computed in each pass; if all rows are landmarks, computed
-    once."""
+    """Partitions with the features of landmarks. They are computed in each pass, or once if all rows are
+    landmarks."""
 
     data: Partitions
     landmarks: Landmarks | None = None
@@ -164,7 +168,7 @@ def _of_features(
 
 @dataclass(frozen=True, eq=False)
 class LandmarkLoss(LossModel):
-    """The loss of a linear model of the features of landmarks, as a function of the rows."""
+    """Loss of a linear model of the features of landmarks, summed over the original rows."""
 
     landmarks: Annotated[Landmarks, "D"]
     linear: Annotated[Any, "K"]  # LossModel: theta is (P, R), or (P, R + 1) with the intercept last
@@ -183,7 +187,7 @@ class LandmarkLoss(LossModel):
 
     @cached_property
     def of_kernels(self) -> Any:
-        """The linear model of the kernels themselves."""
+        """Return the equivalent linear model of the kernels with the landmarks."""
         return self.linear.replace(theta=self._of_kernels(self.theta, self.landmarks.root.T))
 
     def _of_kernels(self, theta: np.ndarray, root: np.ndarray) -> np.ndarray:
@@ -192,7 +196,7 @@ class LandmarkLoss(LossModel):
     def summarize(self, block: Any) -> Any:
         if self.curvature:
             return self.linear.summarize(block.replace(X=self.landmarks.features(block.X)))
-        # Without the features: their product is of few columns.
+        # The features are not formed: multiplying kernels by the few columns of scores takes less time.
         s = self.of_kernels.summarize(block.replace(X=self.landmarks.columns(block.X)))
         gradient = s.gradient.reshape(len(self.theta), -1)
         return s.replace(gradient=self._of_kernels(gradient, self.landmarks.root).ravel())

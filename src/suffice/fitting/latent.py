@@ -62,8 +62,8 @@ def q_function(model: Any, X: Any, q: Any, sample_weight: Any = None) -> float:
 def evidence_lower_bound(model: Any, X: Any, q: Any, sample_weight: Any = None) -> float:
     """Evidence lower bound (ELBO), the sum over rows of E_q[log p(x, z)] plus the entropy of q.
 
-    It is the log-likelihood less the divergence of q from the posterior of z, and so equal to the
-    log-likelihood if q is that posterior.
+    It is the log-likelihood minus the Kullback-Leibler divergence of q from the posterior of z, and equals
+    the log-likelihood if q is that posterior.
 
     Parameters
     ----------
@@ -135,7 +135,7 @@ def _expected_of_block(term: Any, model: Any, q: Any, block: Any) -> float:
 
 @dataclass(frozen=True, eq=False)
 class MeanField(Progress):
-    """Factors q_1(z_1) ... q_M(z_M), and in `trace` the lower bound on the log evidence by sweep."""
+    """Factors q_1(z_1) ... q_M(z_M). `trace` is the lower bound on the log evidence after each sweep."""
 
     @property
     def factors(self) -> tuple[np.ndarray, ...]:
@@ -240,7 +240,7 @@ class BoundStatistics(Statistics):
 
 @dataclass(frozen=True, eq=False)
 class _WithBound(Value):
-    """A model whose E step is a function that maximizes the bound over q."""
+    """Model whose E step is a function that maximizes the bound over q."""
 
     model: Any
     e_step: Callable[[Any, Any], BoundStatistics]
@@ -263,7 +263,7 @@ def variational_em(
     tol: float = 1e-6,
     max_iter: int = 100,
 ) -> Progress:
-    """EM where q is restricted: maximize the evidence lower bound over q, then over the parameters.
+    """Variational EM: maximize the evidence lower bound over a restricted q, then over the parameters.
 
     Parameters
     ----------
@@ -333,7 +333,7 @@ def monte_carlo_em(
     n_steps: int = 20,
     seed: int = 0,
 ) -> Progress:
-    """EM where the E step averages over draws of the latent variables.
+    """Monte Carlo EM: the E step averages over draws of the latent variables.
 
     Parameters
     ----------

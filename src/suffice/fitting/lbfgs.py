@@ -1,10 +1,10 @@
 """Limited-memory BFGS, and OWL-QN for l1 penalties, for a function whose value and gradient are a fold.
 
 Nocedal and Wright, "Numerical Optimization", 2nd ed., algorithms 7.4 and 7.5. Steps are halved until they
-descend: for a convex function the curvature along any step is not negative, so no further condition is
-needed; otherwise a step without curvature is dropped. With an l1 penalty it is OWL-QN, which stays within
-orthants: Andrew and Gao, "Scalable training of L1-regularized log-linear models", 2007. Few vectors are held,
-for millions of parameters.
+descend. For a convex function the curvature along any step is non-negative, so no further condition is
+needed; for others, pairs without positive curvature are not used. OWL-QN stays within orthants: Andrew and
+Gao, "Scalable training of L1-regularized log-linear models", 2007. Only a few vectors are kept, so that there
+can be millions of parameters.
 """
 
 from __future__ import annotations
@@ -27,7 +27,8 @@ from .descent import (
     why_stopped,
 )
 
-# Number of parameters from which 3 pairs are kept, and 10 in single precision from a 32nd of it.
+# From this number of parameters on, 3 pairs of steps and changes of the gradient are kept, in single
+# precision; from a 32nd of it on, 10 pairs in single precision; below, 10 in double precision.
 MANY = 1 << 21
 
 
@@ -64,7 +65,7 @@ def limited_memory(
         slopes = steepest(new, gradient, l1)
         still = state.value - value <= ROUNDING * max(abs(value), 1.0)
         still = still and largest(slopes) >= largest(slope_at)
-        still = still and lost_in_rounding(value, slopes, promised)  # else a later step may be better
+        still = still and lost_in_rounding(value, slopes, promised)  # otherwise a later step may be better
         return Descent(
             new,
             (*state.trace, value),
@@ -87,9 +88,12 @@ def _line_search(
     direction: np.ndarray,
     l1: float | np.ndarray,
 ) -> tuple[np.ndarray, float, np.ndarray] | None:
-    """Backtracking line search: the first of 1, 1/2, 1/4, ... with sufficient decrease, within the orthant.
-    Where the value is lost in rounding, the slope must have decreased instead: Hager and Zhang, "A new
-    conjugate gradient method with guaranteed descent and an efficient line search", 2005."""
+    """Backtracking line search: try lengths 1, 1/2, 1/4, ... until the decrease is sufficient.
+
+    With an l1 penalty, points are projected to the orthant of the current one. Where the decrease is lost in
+    rounding, the slope must decrease instead: Hager and Zhang, "A new conjugate gradient method with
+    guaranteed descent and an efficient line search", 2005.
+    """
     from ..loops.vectors import dot
 
     x, length = state.model, 1.0
@@ -109,7 +113,7 @@ def _line_search(
         if blurred and abs(dot(gradient, new - x)) < 0.9 * length * abs(slope):
             return new, value, gradient
         length /= 2.0
-        if orthant is None:  # the direction is not kept: it is what was added
+        if orthant is None:  # halve the step in place, without a copy of the direction
             new -= x
             new /= 2.0
             new += x
@@ -125,8 +129,10 @@ def _towards(
     fixed: np.ndarray | None = None,
     inverse: np.ndarray | None = None,
 ) -> np.ndarray:
-    """Minus the inverse Hessian times the gradient, by the two-loop recursion: algorithm 7.4. Fixed
-    parameters do not move, and are left out for the others."""
+    """Return minus the inverse Hessian times the gradient, by the two-loop recursion (algorithm 7.4).
+
+    The recursion leaves out parameters that are `fixed`, which do not move.
+    """
     from ..loops.vectors import add_scaled, dot
 
     q = np.negative(gradient)
@@ -135,7 +141,7 @@ def _towards(
     if not pairs and inverse is not None:
         return _times(inverse, q)
     if not pairs:
-        q /= max(np.sqrt(dot(q, q)), 1e-300)  # one unit far: nothing is known yet
+        q /= max(np.sqrt(dot(q, q)), 1e-300)  # a step of length 1, since the curvature is not known
         return q
     shares = []
     for s, y, sy in reversed(pairs):
@@ -161,14 +167,17 @@ def _times(inverse: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _remembered(state: Descent, new: np.ndarray, gradient: np.ndarray) -> tuple[Any, Any]:
-    """Append the last step and change of the gradient to the history. For many parameters few pairs are
-    kept, in single precision: they determine the direction, not the solution."""
+    """Append the last step and change of the gradient to the history.
+
+    For many parameters, few pairs are kept and in single precision: they affect the direction of a step, but
+    not the solution.
+    """
     few = (10, np.float32) if len(new) < MANY else (3, np.float32)
     memory, kind = (10, np.float64) if len(new) < MANY // 32 else few
     out = []
     for history, a, b in ((state.steps, new, state.model), (state.changes, gradient, state.gradient)):
         full = len(history) == memory
-        # The oldest is dropped, and its memory is used again: `state` is not used any more.
+        # The memory of the oldest pair is used for the new one, as `state` is no longer needed.
         last = history[0] if full and history[0].flags.writeable else np.empty(len(a), kind)
         np.subtract(a, b, out=last, casting="same_kind")
         out.append((*history[full:], last))

@@ -1,4 +1,4 @@
-"""Symmetric systems that may be singular; products with rows that may be sparse."""
+"""Symmetric linear systems that may be singular, and products with rows that may be sparse."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangula
 
 from ..core.blocks import entries_of
 
-# Number of columns that are computed together in products with CSR rows.
+# Number of columns computed at a time in products with CSR rows.
 COLUMNS = 64
-FELT = 0.8  # fraction of rows with a weight below which the other rows are left out
+FELT = 0.8  # rows of weight zero are left out if less than this fraction of the rows has a weight
 
 
 def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """The minimum norm solution of A x = B for A symmetric positive semidefinite."""
-    # With diagonal preconditioning, only collinearity makes A singular.
+    """Return the minimum norm solution of A x = B, for A symmetric positive semidefinite."""
+    # After scaling to unit diagonal, A is nearly singular only if columns are collinear. Cholesky factors
+    # with a smaller pivot than 1e-5 lose too many digits; then the pseudo-inverse is used.
     size = np.sqrt(np.maximum(np.diag(A), 0.0))
     if (size > 0).all():
         try:
@@ -32,7 +33,7 @@ def solve_positive(A: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def gauss_seidel_sweep(A: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """One Gauss-Seidel sweep for A x = b from zero: each coordinate in turn solves its own equation.
+    """Return x after one Gauss-Seidel sweep for A x = b from zero: each coordinate solves its own equation.
 
     This is coordinate descent on the quadratic with Hessian A.
     """
@@ -42,7 +43,7 @@ def gauss_seidel_sweep(A: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """R with R'R = A, and S with S S' the pseudo-inverse of A."""
+    """Return R with R'R = A, and S with S S' the pseudo-inverse of A."""
     values, vectors = eigh(A)
     keep = values > len(A) * np.finfo(np.float64).eps * max(values[-1], 0.0)
     values, vectors = np.sqrt(values[keep]), vectors[:, keep]
@@ -50,14 +51,16 @@ def roots(A: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def signs(axes: np.ndarray) -> np.ndarray:
-    """Signs that make the entry of largest magnitude of each axis (row) positive, so that rounding does not
-    choose them."""
+    """Return signs that make the entry of largest magnitude of each axis (row) positive.
+
+    Otherwise rounding errors would choose the signs of singular vectors.
+    """
     largest = np.abs(axes).argmax(axis=1)
     return np.where(axes[np.arange(len(axes)), largest] < 0, -1.0, 1.0)
 
 
 def times(X: Any, W: np.ndarray) -> np.ndarray:
-    """X W for rows that are dense or CSR, and W of few columns, without the GIL."""
+    """Return X W for dense or CSR rows X and few columns W, without the GIL."""
     if not sp.issparse(X):
         return X.dot(W)
     from ..loops.sparse import times
@@ -66,8 +69,10 @@ def times(X: Any, W: np.ndarray) -> np.ndarray:
 
 
 def columns_apart(X: Any, W: np.ndarray) -> tuple[np.ndarray, ...]:
-    """Divide W into runs of columns. CSR rows are multiplied with one run after the other, or with
-    several in threads."""
+    """Divide W into groups of columns.
+
+    CSR rows are multiplied with one group after the other, or with several in threads.
+    """
     if not sp.issparse(X):
         return (W,)
     starts = range(0, W.shape[1], COLUMNS)
@@ -75,13 +80,13 @@ def columns_apart(X: Any, W: np.ndarray) -> tuple[np.ndarray, ...]:
 
 
 def columns_together(parts: Iterable[np.ndarray]) -> np.ndarray:
-    """Concatenate the results for the runs of columns."""
+    """Concatenate the results for the groups of columns."""
     arrays = list(parts)
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=1)
 
 
 def gram(X: Any, weight: np.ndarray) -> np.ndarray:
-    """X' diag(weight) X, (D, D), for rows that are dense or CSR."""
+    """Return X' diag(weight) X, (D, D), for dense or CSR rows."""
     if sp.issparse(X):
         return (X.T @ (sp.diags_array(weight) @ X)).toarray()
     Y = X if (weight == 1.0).all() else X * np.sqrt(weight)[:, None]
@@ -89,7 +94,7 @@ def gram(X: Any, weight: np.ndarray) -> np.ndarray:
 
 
 def gram_with_ones(X: Any, weight: np.ndarray) -> np.ndarray:
-    """Z' diag(weight) Z of the rows Z = (X, 1), (D + 1, D + 1)."""
+    """Return Z' diag(weight) Z for the rows Z = (X, 1), (D + 1, D + 1)."""
     felt = np.flatnonzero(weight)
     if len(felt) < FELT * len(weight):
         X, weight = X[felt], weight[felt]
@@ -102,23 +107,23 @@ def gram_with_ones(X: Any, weight: np.ndarray) -> np.ndarray:
 
 
 def gram_times(X: Any, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
-    """X' diag(weight) X W for rows that are dense or CSR, without forming X'X."""
+    """Return X' diag(weight) X W for dense or CSR rows, without forming X'X."""
     G = times(X, W)
     G *= weight[:, None]
     return transposed_times(X, G)
 
 
 def transposed_times(X: Any, G: np.ndarray) -> np.ndarray:
-    """X' G for rows that are dense or CSR."""
+    """Return X' G for dense or CSR rows."""
     if not sp.issparse(X):
-        return np.ascontiguousarray(G.T.dot(X).T)  # BLAS is faster so than the other way around
+        return np.ascontiguousarray(G.T.dot(X).T)  # faster in BLAS than X.T.dot(G)
     out = np.zeros((X.shape[1], G.shape[1]))
     add_transposed_times(X, G, out)
     return out
 
 
 def add_transposed_times(X: Any, G: np.ndarray, out: np.ndarray) -> None:
-    """Add X' G to `out`, for rows that are dense or CSR."""
+    """Add X' G to `out`, for dense or CSR rows."""
     if not sp.issparse(X):
         out += X.T.dot(G)
         return

@@ -1,7 +1,7 @@
 """Losses of linear scores f(x) = coef x + intercept, summed with their derivatives.
 
-With the slope g and the curvature h of the loss of a row by its score, the gradient is the sum of g (x, 1),
-and the Hessian that of h (x, 1) (x, 1)'.
+If g and h are the first and second derivatives of the loss of a row by its score, the gradient is the sum of
+g (x, 1), and the Hessian is the sum of h (x, 1) (x, 1)'.
 """
 
 from __future__ import annotations
@@ -21,22 +21,24 @@ ALIKE = 100.0  # ratio of the largest to the smallest curvature below which no p
 
 
 class LinearScore(LossModel):
-    """Base class of losses of P linear scores of a row. A subclass has the fields, and returns the
-    targets of blocks."""
+    """Base class of models that sum a loss of P linear scores of a row.
 
-    theta: np.ndarray  # (P, D + 1), the intercept last: not fitted, its derivatives are zero
+    A subclass declares the fields, and its `targets` returns the targets and weights of a block.
+    """
+
+    theta: np.ndarray  # (P, D + 1), the intercept last; if it is not fitted, its derivatives are zero
     loss: Loss
     fit_intercept: bool
     curvature: bool  # whether to sum the Hessian
 
     @property
     def coef(self) -> np.ndarray:
-        """(P, D)."""
+        """Coefficients, (P, D)."""
         return self.theta[:, :-1]
 
     @property
     def intercept(self) -> np.ndarray:
-        """(P,)."""
+        """Intercepts, (P,)."""
         return self.theta[:, -1]
 
     @cached_property
@@ -45,11 +47,11 @@ class LinearScore(LossModel):
         return np.ascontiguousarray(self.coef.T)
 
     def scores(self, X: Any) -> np.ndarray:
-        """(N, P)."""
+        """Return the scores of rows, (N, P)."""
         return times(X, self.columns) + self.intercept
 
     def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
-        """The targets of the rows of a block, and their weights."""
+        """Return the targets of the rows of a block, and their weights."""
         raise NotImplementedError
 
     def summarize(self, block: Any) -> Objective:
@@ -57,7 +59,7 @@ class LinearScore(LossModel):
             block = block[np.flatnonzero(block.weight)]
         X, loss, (y, weight) = block.X, self.loss, self.targets(block)
         f = self.scores(X)
-        with np.errstate(over="ignore", invalid="ignore"):  # a step may be far too long: it is shortened
+        with np.errstate(over="ignore", invalid="ignore"):  # by a step far too long
             value, slope, curve = loss.evaluated(y, f)
             total = float(weight.dot(value))
             gradient = self.gradient(X, weight[:, None] * slope)
@@ -67,11 +69,14 @@ class LinearScore(LossModel):
         return Objective(float(weight.sum()), total, gradient, hessian)
 
     def curves(self, y: np.ndarray, f: np.ndarray, h: np.ndarray) -> Iterator[tuple[int, int, np.ndarray]]:
-        """The second derivatives of the loss by two scores, where they are not zero, one of each pair."""
+        """Iterate over pairs of scores (p, q), each once, with the second derivative of the loss by both.
+
+        Pairs whose derivative is zero are left out.
+        """
         return ((p, p, h[:, p]) for p in range(len(self.theta)))
 
     def gradient(self, X: Any, slope: np.ndarray) -> np.ndarray:
-        """Sums over rows of slopes (N, P) times the row and a one, flat."""
+        """Return the gradient as a flat array: the sum over rows of slopes (N, P) times (x, 1)."""
         gradient = np.zeros_like(self.theta)
         gradient[:, : X.shape[1]] = transposed_times(X, slope).T
         if self.fit_intercept:
@@ -89,11 +94,11 @@ class LinearScore(LossModel):
         return out.reshape(P * M, P * M)
 
     def units(self, squares: np.ndarray, strength: np.ndarray, curvature: float) -> np.ndarray | None:
-        """Diagonal preconditioner: the inverse curvature of each coefficient, penalty included. It
-        follows from the curvature of the loss by the score and from the mean squares of the columns.
+        """Return a diagonal preconditioner: the inverse curvature by each coefficient, with the penalty.
 
-        None if the curvatures are similar: steps then stay in the span of the rows, which helps if features
-        are correlated.
+        It is computed from the curvature of the loss by the score and the mean squares of the columns. None
+        if the curvatures are similar: steps then stay in the span of the rows, which helps if features are
+        correlated.
         """
         by = np.append(curvature * squares + strength, curvature)
         by[by == 0] = curvature
@@ -101,7 +106,7 @@ class LinearScore(LossModel):
         return None if felt.max() <= ALIKE * felt.min() else np.tile(1.0 / by, len(self.theta))
 
     def squares(self, X: Any, weight: np.ndarray) -> np.ndarray:
-        """Sums over rows of weight times (x, 1)^2, (D + 1,). Weights may have any sign."""
+        """Return the sum over rows of weight times (x, 1)^2, (D + 1,). Weights may have any sign."""
         lowers = weight < 0
         if lowers.any():
             raised = self.squares(X, np.where(lowers, 0.0, weight)) if not lowers.all() else 0.0

@@ -1,7 +1,7 @@
 """Squared distances from rows, dense or CSR, to K points, and sums of the rows nearest to each point.
 
-Distances of dense rows are sums of squared differences. Those of CSR rows are the same sums over the entries
-of a row, plus the squares of the point elsewhere. A row that equals a point is at distance zero.
+Distances of dense rows are sums of squared differences. For CSR rows these sums are over the entries of the
+row, plus the squares of the other coordinates of the point. A row that equals a point has distance zero.
 """
 
 from __future__ import annotations
@@ -13,11 +13,11 @@ import scipy.sparse as sp
 
 from ..core.blocks import entries_of
 
-MANY = 8  # number of points from which products take less time than differences
+MANY = 8  # number of points from which matrix products take less time than differences
 
 
 def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
-    """Squared distances of the rows to the points, (N, K)."""
+    """Return the squared distances of the rows to the points, (N, K)."""
     from ..loops.distances import sparse_distances, weighted_distances
 
     if not sp.issparse(X):
@@ -29,7 +29,7 @@ def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
 
 
 def nearest(X: Any, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest point of each row, and its squared distance.
+    """Return the nearest point of each row, and the squared distance.
 
     Results do not depend on blocks or order.
     """
@@ -44,17 +44,18 @@ def nearest(X: Any, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 
 def sums_pieces(X: Any, points: np.ndarray) -> bool:
-    """Whether `nearest_sums` can sum pieces of rows. It adds them in the order of `tree_sum`."""
+    """Whether `nearest_sums` can sum pieces of these rows, in the order of `tree_sum`."""
     return len(points) >= MANY and not sp.issparse(X)
 
 
 def nearest_sums(
     X: Any, weight: np.ndarray, points: np.ndarray, rows: int = 0
 ) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
-    """The nearest point of each row, the weighted sum of squared distances from it, and by point the sums of
-    weights, (K,), and of weight times the offset from the point, (K, D).
+    """Return the nearest point of each row, and sums over the rows.
 
-    If `rows` is not zero, sums of pieces of as many rows are added: see `sums_pieces`.
+    The sums are the weighted sum of squared distances, and by point the sum of weights, (K,), and the sum of
+    weight times the difference from the point, (K, D). If `rows` is not zero, the sums of pieces of that many
+    rows are added (see `sums_pieces`).
     """
     from ..loops.distances import nearest_sums, sparse_sums_by_label, sums_by_label
 

@@ -1,4 +1,4 @@
-"""Non-negative quadratic problems: coefficients, and the rows of a factor.
+"""Non-negative quadratic problems, for coefficients and for the rows of a factor.
 
 Cichocki and Phan, "Fast local algorithms for large scale nonnegative matrix and tensor factorizations", 2009;
 Lee and Seung, "Algorithms for non-negative matrix factorization", 2001; Li ch. 17.
@@ -20,15 +20,14 @@ from .linear_algebra import roots
 
 
 def solve_non_negative(A: np.ndarray, B: np.ndarray) -> np.ndarray:
-    """Non-negative least squares: min x'A x / 2 - b'x over x >= 0 for each column b of B, with A positive
-    semidefinite.
+    """Minimize x'A x / 2 - b'x over x >= 0 for each column b of B, with A positive semidefinite.
 
-    Lawson and Hanson, "Solving least squares problems", 1974, ch. 23, with scaled columns, so that none is
-    lost beside larger ones. Variables without effect are zero.
+    This is non-negative least squares: Lawson and Hanson, "Solving least squares problems", 1974, ch. 23.
+    Columns are scaled first, so that small ones are not lost in rounding. Variables without effect are zero.
     """
     size, x = np.sqrt(np.maximum(np.diag(A), 0.0)), np.zeros(B.shape)
     felt = np.flatnonzero(size > 0)
-    if not len(felt):  # SciPy's nnls returns what was in memory for a system without equations
+    if not len(felt):  # SciPy's nnls returns uninitialized memory for a system without equations
         return x
     size = size[felt]
     root, inverse = roots(A[np.ix_(felt, felt)] / np.outer(size, size))
@@ -104,7 +103,7 @@ def nonnegative_quadratic(
 
 
 def positive_root(pull: np.ndarray, up: np.ndarray, down: Any) -> np.ndarray:
-    """The positive root of up r^2 - pull r - down = 0, computed without cancellation; 0 if there is none."""
+    """Return the positive root of up r^2 - pull r - down = 0, without cancellation; 0 if there is none."""
     root = np.sqrt(pull**2 + 4.0 * up * down)
     high = np.divide(pull + root, 2.0 * up, out=np.zeros_like(up), where=up > 0)
     low = np.divide(2.0 * down, root - pull, out=np.zeros_like(up), where=root > pull)
@@ -129,7 +128,7 @@ class RowProblem(Value):
     gram: Annotated[np.ndarray, "(K, K)"]
     cross: Annotated[np.ndarray, "(N, K)"]
     penalty: Penalty
-    order: Annotated[np.ndarray, "int (K,)"]  # in which coordinates take their turns
+    order: Annotated[np.ndarray, "int (K,)"]  # order in which coordinates are updated
     weight: Annotated[np.ndarray, "(N,)"]
 
 
@@ -138,7 +137,7 @@ class Rule(Value, ABC):
 
     @abstractmethod
     def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
-        """Updated rows, and the weighted sum of the projected gradient."""
+        """Return the updated rows, and the weighted sum of the projected gradient."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +181,10 @@ class ProjectedGradient(Rule):
 
 @dataclass(frozen=True, eq=False)
 class ConjugateGradient(Rule):
-    """Conjugate gradients on the face of the positive entries, with as many steps as components. A step
-    ends at the first entry that reaches zero, and the row restarts on the smaller face."""
+    """Conjugate gradients on the face of the positive entries, with as many steps as components.
+
+    A step ends at the first entry that reaches zero, and the row restarts on the smaller face.
+    """
 
     def improved(self, F: np.ndarray, of: RowProblem) -> tuple[np.ndarray, float]:
         F, gram = F.copy(), of.gram + of.penalty.l2 * np.eye(len(of.gram))

@@ -53,8 +53,8 @@ def online(
 ) -> OnlineResult:
     """Learn online: for each example in turn, predict, see the answer, compute the loss, and update.
 
-    The predictions are of examples that the model has not seen, so their mean loss is an estimate of the
-    error at this time (prequential or progressive validation).
+    Each prediction is for an example that the model has not seen, so the mean loss is an estimate of the
+    error of the model at that time (prequential or progressive validation).
 
     Parameters
     ----------

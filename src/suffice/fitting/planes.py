@@ -1,4 +1,4 @@
-"""Cutting planes: half the squared norm plus a convex risk that is a fold, with a duality gap.
+"""Cutting planes, for half the squared norm plus a convex risk that is a fold. It computes a duality gap.
 
 Joachims, Finley and Yu, "Cutting-plane training of structural SVMs", 2009: one slack for all examples.
 Ben-Ameur and Neto, "Acceleration of cutting-plane and column generation algorithms", 2007: the next point.
@@ -16,8 +16,9 @@ import numpy as np
 from ..core.loop import Progress, Watch
 from .descent import ROUNDING
 
-# How far to go from the best point to where the bound is lowest: planes that touch near the best point are
-# worth more. Measured on chains, 0.1 to 0.5 need about half the passes of 1, and 0.3 is near the least.
+# Fraction of the way from the best point to the minimum of the bound at which the next plane is computed.
+# Planes near the best point improve the bound more. Measured on chains, 0.1 to 0.5 need about half the passes
+# of 1, and 0.3 is near the least.
 CAUTION = 0.3
 IDLE = 50  # number of iterations after which an unused plane is dropped
 
@@ -31,15 +32,15 @@ class Planes(Progress):
     """
 
     model: Annotated[np.ndarray, "(D,)"]
-    objective: float = np.inf  # at the best point
+    objective: float = np.inf  # the objective at the best point
     gap: float = np.inf  # between the objective and the bound
-    height: float = np.inf  # at zero, of the plane that was found last
-    gradient: Annotated[Any, "(D,) or None"] = None  # of it
+    height: float = np.inf  # the last plane at zero
+    gradient: Annotated[Any, "(D,) or None"] = None  # the slope of the last plane
     slope: Annotated[tuple[np.ndarray, ...], "M of (D,)"] = ()
     level: Annotated[np.ndarray, "(M,)"] = field(default_factory=lambda: np.zeros(0))  # heights at zero
     product: Annotated[np.ndarray, "(M, M)"] = field(default_factory=lambda: np.zeros((0, 0)))  # of slopes
     share: Annotated[np.ndarray, "(M,)"] = field(default_factory=lambda: np.zeros(0))
-    idle: Annotated[np.ndarray, "(M,)"] = field(default_factory=lambda: np.zeros(0))  # how long without share
+    idle: Annotated[np.ndarray, "(M,)"] = field(default_factory=lambda: np.zeros(0))  # steps without share
 
 
 def cutting_planes(
@@ -104,12 +105,12 @@ def cutting_planes(
 
 
 def _objective(x: np.ndarray, height: float, slope: np.ndarray) -> float:
-    """Half the squared norm, and the cutting plane of the risk at this point."""
+    """Return half the squared norm plus the risk, given by its cutting plane at this point."""
     return 0.5 * float(x.dot(x)) + height + float(slope.dot(x))
 
 
 def _with_one_more(state: Planes) -> Planes:
-    """The planes with the last one, and their optimal dual weights."""
+    """Add the last plane to the planes, drop the idle ones, and compute the optimal dual weights."""
     (active,) = (state.idle <= IDLE).nonzero()
     slope = (*(state.slope[m] for m in active), state.gradient)
     level = np.append(state.level[active], state.height)
@@ -123,7 +124,7 @@ def _with_one_more(state: Planes) -> Planes:
 
 
 def _lowest(planes: Planes) -> np.ndarray:
-    """The minimum of half the squared norm plus the maximum of the planes."""
+    """Return the minimum of half the squared norm plus the maximum of the planes."""
     out = np.zeros_like(planes.model)
     for m in planes.share.nonzero()[0]:
         out -= planes.share[m] * planes.slope[m]
@@ -131,11 +132,13 @@ def _lowest(planes: Planes) -> np.ndarray:
 
 
 def best_shares(product: np.ndarray, level: np.ndarray, share: np.ndarray) -> np.ndarray:
-    """The dual weights, non-negative and of sum one, that maximize level' share - share' product share / 2.
+    """Return the dual weights that maximize level' share - share' product share / 2.
+
+    They are non-negative, and their sum is 1.
 
     Active set method: active weights move to their optimum, and the first that would become negative leaves.
-    At the optimum, the weight with the steepest ascent enters. Slopes may be linearly dependent: a small
-    proximal term keeps the steps finite, and does not change the solution.
+    At the optimum, the weight with the steepest ascent enters. Slopes may be linearly dependent, so a small
+    proximal term, which does not change the solution, keeps the steps finite.
     """
     share, used, value = share.copy(), share > 0, -np.inf
     price = 1e-10 * max(float(product.diagonal().max()), np.finfo(np.float64).tiny)
@@ -144,7 +147,7 @@ def best_shares(product: np.ndarray, level: np.ndarray, share: np.ndarray) -> np
         ascent, small = level - pull, ROUNDING * float((np.abs(level) + np.abs(pull)).max())
         enters, before, value = int(ascent.argmax()), value, float((level - 0.5 * pull).dot(share))
         if ascent[enters] - ascent.dot(share) <= small or value <= before:
-            break  # the last is where rounding rules
+            break  # the gain is less than rounding errors
         used[enters] = True
         while True:
             (at,) = used.nonzero()
@@ -163,6 +166,6 @@ def best_shares(product: np.ndarray, level: np.ndarray, share: np.ndarray) -> np
 
 
 def _on_the_plane(product: np.ndarray, level: np.ndarray) -> np.ndarray:
-    """The same with only the constraint on the sum."""
+    """Return the weights with sum 1 that maximize the same objective without the constraint on signs."""
     sides = np.linalg.solve(product, np.stack([level, np.ones(len(level))], axis=1))
     return sides[:, 0] + (1.0 - sides[:, 0].sum()) / sides[:, 1].sum() * sides[:, 1]

@@ -19,18 +19,18 @@ from .standardize import Standardization
 
 
 class LossModel(Model):
-    """A model with parameters `theta`, whose `summarize` returns a loss and its derivatives."""
+    """Base class of models with parameters `theta`, whose `summarize` returns a loss and its derivatives."""
 
     theta: Any
 
     def at(self, theta: np.ndarray) -> Self:
-        """The model with the parameters of a flat vector."""
+        """Return the model with the parameters of a flat vector."""
         return self.replace(theta=theta.reshape(self.theta.shape))
 
 
 @dataclass(frozen=True)
 class RidgePenalty:
-    """The penalty ``sum(strength * theta**2) / 2`` beside the sum of the loss, and the mean of both."""
+    """Adds ``sum(strength * theta**2) / 2`` to the sum of the loss, and divides both by the weight."""
 
     strength: float | np.ndarray
 
@@ -45,10 +45,10 @@ class RidgePenalty:
 
 @dataclass(frozen=True)
 class ColumnRidgePenalty:
-    """The mean loss plus half the sum of ``strength * theta**2``, with derivatives."""
+    """Adds half the sum of ``strength * theta**2`` to the mean loss."""
 
     strength: np.ndarray  # (D + 1,), that of the intercept last
-    shape: tuple[int, ...]  # of the parameters
+    shape: tuple[int, ...]  # shape of the parameters
 
     def __call__(self, theta: np.ndarray, s: Any) -> tuple[Any, ...]:
         theta, gradient = theta.reshape(self.shape), s.gradient / s.weight
@@ -60,10 +60,10 @@ class ColumnRidgePenalty:
 
 
 class Problem:
-    """An objective over the data. Called with a point, it returns the value, the gradient and, if the model
-    sums it, the Hessian.
+    """Objective over the data. Called with a point, it returns its value and derivatives.
 
-    The sums at the last point are cached: a second call at that point needs no pass over the data.
+    The derivatives are the gradient and, if the model sums it, the Hessian. The sums at the last point are
+    cached, so a second call at that point needs no pass over the data.
 
     Parameters
     ----------
@@ -83,8 +83,8 @@ class Problem:
         Whether to cache the sums at the last point. This takes two vectors of the size of the parameters. If
         False, `penalty` may change the gradient of `s` in place.
     feasible : callable, optional
-        ``feasible(model)`` tells whether its parameters are in the domain of the loss. Outside, the value is
-        infinite.
+        ``feasible(model)`` returns whether its parameters are in the domain of the loss. Outside, the value
+        is infinite.
 
     Examples
     --------
@@ -113,7 +113,7 @@ class Problem:
     ) -> None:
         self.data, self.model, self.penalty, self.l1 = data, model, penalty, l1
         self.standard, self.remember, self.feasible = standard, remember, feasible
-        self._last: tuple[np.ndarray, Any] | None = None  # a point, and the sums there
+        self._last: tuple[np.ndarray, Any] | None = None  # the last point, and the sums at it
 
     @property
     def start(self) -> np.ndarray:
@@ -122,7 +122,7 @@ class Problem:
         return (theta if self.standard is None else self.standard.to_standard(theta)).ravel()
 
     def sums(self, theta: np.ndarray) -> Any:
-        """The statistics at a point."""
+        """Return the statistics at a point."""
         if self._last is not None and np.array_equal(self._last[0], theta):
             return self._last[1]
         self._last, at = None, self.model.at(theta)  # the old sums are not held during the pass
@@ -149,12 +149,12 @@ class Problem:
         return self(theta)[2]
 
     def solution(self, theta: np.ndarray) -> Any:
-        """The model at a point, with the parameters of the original columns."""
+        """Return the model at a point, with the parameters of the original columns."""
         at = self.model.at(theta.copy())
         return at if self.standard is None else at.replace(theta=self.standard.from_standard(at.theta))
 
     def statistics(self, theta: np.ndarray) -> Any:
-        """The sums at a point, with respect to the parameters of the original columns."""
+        """Return the statistics at a point, with respect to the parameters of the original columns."""
         if self.standard is None or self.standard.ordinary:
             return self.sums(theta)
         at = self.solution(theta)

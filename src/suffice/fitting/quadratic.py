@@ -1,9 +1,9 @@
-"""The dual of kernel machines by an interior-point method: see `dual`, which needs less memory.
+"""The dual of kernel machines by an interior-point method. `dual` needs less memory.
 
 Each step solves the linearized conditions of an optimum, with the products of distances from the bounds and
 their multipliers as small as a predictor step allows (Mehrotra, "On the implementation of a primal-dual
 interior point method", SIAM Journal on Optimization 2, 1992). At the end, coefficients whose multiplier is
-larger than their distance are put on their bound, and the others solve the linear system that is left.
+larger than their distance are set to their bound, and the others solve the remaining linear system.
 """
 
 from __future__ import annotations
@@ -16,19 +16,21 @@ from scipy.linalg import LinAlgError, cho_factor, cho_solve
 from .dual import Dual, DualSolution, _levels
 
 STEPS = 200  # maximum number of steps
-CLOSE = 1e-14  # the mean product of a distance and its multiplier, relative to the slopes
+CLOSE = 1e-14  # tolerance of the mean product of a distance and its multiplier, relative to the slopes
 
 
 def minimize_quadratic(dual: Dual, K: np.ndarray, beta: np.ndarray) -> DualSolution:
-    """Minimize from `beta`, whose sums stay fixed. Each coefficient has its own row, and K is positive
-    definite."""
+    """Minimize from `beta`, whose sums by group stay fixed.
+
+    Each coefficient has its own row, and K must be positive definite.
+    """
     from ..loops.dual import worst_pair
 
     E = (dual.group == np.arange(dual.n_groups)[:, None]).astype(np.float64)
     sums, width = E @ beta, dual.upper - dual.lower
     x, level = dual.lower + 0.5 * width, np.zeros(len(E))
     scale = max(1.0, float(np.abs(dual.q).max()), float(np.abs(K).max() * np.abs(x).max()))
-    multipliers = np.full((2, len(x)), scale)  # of the lower and the upper bounds
+    multipliers = np.full((2, len(x)), scale)  # of lower and upper bounds
     n_iter = 0
     while n_iter < STEPS:
         n_iter += 1
@@ -75,7 +77,7 @@ def _direction(
     rest: np.ndarray,
     target: np.ndarray,
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The step to a feasible point whose products of distances and multipliers are `target`."""
+    """Return the step to a feasible point at which the products of distances and multipliers are `target`."""
     gain = target / distance - multipliers
     inner = cho_solve(factor, E.T)
     free = cho_solve(factor, gain[0] - gain[1] - dual_rest)
@@ -85,7 +87,7 @@ def _direction(
 
 
 def _longest(a: np.ndarray, step: np.ndarray) -> float:
-    """The largest part of a step, one at most, that leaves `a` non-negative."""
+    """Return the largest fraction of a step that leaves `a` non-negative."""
     falls = step < 0
     return min(1.0, float((-a[falls] / step[falls]).min(initial=1.0)))
 
@@ -93,8 +95,11 @@ def _longest(a: np.ndarray, step: np.ndarray) -> float:
 def _on_bounds(
     dual: Dual, K: np.ndarray, E: np.ndarray, sums: np.ndarray, x: np.ndarray, multipliers: np.ndarray
 ) -> np.ndarray:
-    """The solution with exact bounds; if the rest of the system is singular, only nearly optimal."""
-    size = np.abs(dual.q).max() + np.abs(K).max() * np.abs(x).max()  # of slopes, before terms cancel
+    """Set coefficients near their bounds to these, and solve for the others.
+
+    If the remaining system has no solution within the bounds, the others stay as they are.
+    """
+    size = np.abs(dual.q).max() + np.abs(K).max() * np.abs(x).max()  # magnitude of the terms of slopes
     scale = size / (dual.upper - dual.lower)
     x = np.where((x - dual.lower) * scale < multipliers[0], dual.lower, x)
     x = np.where((dual.upper - x) * scale < multipliers[1], dual.upper, x)

@@ -100,7 +100,7 @@ def quasi_newton(
         new, value, gradient = result
         d, y = new - state.model, gradient - state.gradient
         matrix = getattr(state, field)
-        if d.dot(y) > 0:  # else there was no curvature, and the matrix would not stay positive definite
+        if d.dot(y) > 0:  # otherwise the matrix would not stay positive definite
             matrix = _updated(matrix, d, y, update, alpha)
         return Descent(
             new,

@@ -13,9 +13,9 @@ from ..core.partitions import Partitions
 class Resident:
     """Partitions whose blocks hold state of a fit beside their rows: scores, labels, factors, topics.
 
-    Each step of the fit changes that state by a `map`. It is not sent to the driver: it follows from what the
-    driver has, such as the trees so far. So a fit that resumes from a checkpoint or continues another
-    computes it again.
+    Each step of the fit changes this state by a `map`. It is not sent to the driver. It follows from the
+    state of the fit on the driver, such as the trees so far, so a fit that resumes from a checkpoint or
+    continues another computes it again.
 
     Parameters
     ----------
@@ -56,13 +56,13 @@ class Resident:
     sums: Any = None
 
     def at(self, n_steps: int, state: Any) -> Partitions:
-        """The partitions after this number of steps of a fit, whose state on the driver is `state`."""
+        """Return the partitions after `n_steps` steps of a fit, whose state on the driver is `state`."""
         if n_steps != self.n_steps:
             self.advance(n_steps, self.replay(self.data, self.n_steps, state))
         return self.data
 
     def advance(self, n_steps: int, data: Partitions, sums: Any = None) -> Partitions:
-        """Take these partitions as those after `n_steps` steps. `sums` are theirs, if they are known."""
+        """Set the partitions after `n_steps` steps. `sums` are their sums, if known."""
         if n_steps // self.store_every > self.n_steps // self.store_every:
             data = data.persisted()
         self.data, self.n_steps, self.sums = data, n_steps, sums

@@ -17,11 +17,11 @@ from ..core.values import Value
 
 @dataclass(frozen=True, eq=False)
 class Draw(Value):
-    """One transition of a chain: the new state, and what is recorded of it."""
+    """One transition of a chain: the new state, and the recorded values."""
 
     model: Any  # the state from which the next transition starts
-    log_density: float  # of the state, up to a constant; or another objective
-    kept: Any = None  # joins the draws of the chain after burn-in
+    log_density: float  # log density of the state up to a constant, or another objective
+    kept: Any = None  # is appended to the draws of the chain after burn-in
     statistics: Any = None  # the sums of the pass
     stopped_because: str = ""  # sampling ends when each chain has a reason
 
@@ -35,7 +35,7 @@ class Chain(Progress):
     best: Any = None  # the statistics of the iteration with the largest log density
 
     def added(self, draw: Draw, keep: bool) -> Chain:
-        """The chain after one more transition."""
+        """Return the chain after one more transition."""
         better = not self.trace or draw.log_density > max(self.trace)
         return Chain(
             draw.model,
@@ -49,7 +49,7 @@ class Chain(Progress):
 
 @dataclass(frozen=True, eq=False)
 class Chains(Progress):
-    """Several chains over the same data. `trace` is that of the first."""
+    """Several chains over the same data. `trace` is the trace of the first."""
 
     burn_in: int = 0
 
@@ -59,7 +59,7 @@ class Chains(Progress):
 
     @property
     def draws(self) -> tuple[Any, ...]:
-        """The recorded draws of all chains, one chain after the other."""
+        """The recorded draws of all chains, concatenated."""
         return tuple(draw for chain in self.chains for draw in chain.draws)
 
     @property
@@ -178,8 +178,8 @@ def metropolis_step(
 ) -> tuple[np.ndarray, np.ndarray]:
     """Accept or reject a proposal for each of N independent chains, by Metropolis's rule.
 
-    Proposals are symmetric; or they leave a distribution unchanged, such as the prior, and the densities are
-    relative to it, such as the likelihood.
+    Proposals must be symmetric, or preserve a distribution such as the prior; then densities are relative to
+    that distribution, as the likelihood is.
 
     Parameters
     ----------
@@ -208,7 +208,7 @@ def metropolis_step(
 
 
 def split_r_hat(traces: np.ndarray) -> float:
-    """Potential scale reduction of chains, each divided into halves: 1 if they agree.
+    """Potential scale reduction of chains, each divided into halves. It is 1 if they agree.
 
     Parameters
     ----------

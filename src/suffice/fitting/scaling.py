@@ -16,7 +16,8 @@ import numpy as np
 from ..core.loop import Watch
 from .descent import Descent
 
-# Least ratio of observed to expected counts: a weight of an unseen feature would go to minus infinity.
+# Least ratio of observed to expected counts. The weight of an unseen feature would otherwise go to minus
+# infinity.
 SMALLEST = 1e-10
 
 
@@ -85,15 +86,15 @@ def iterative_scaling(
 def scaling_step(
     observed: np.ndarray, expected: np.ndarray, totals: np.ndarray, x: np.ndarray, penalty: Any = 0.0
 ) -> np.ndarray:
-    """d with ``sum_m expected[m] exp(d totals[m]) + penalty (x + d) = observed``, for each feature.
+    """Return d with ``sum_m expected[m] exp(d totals[m]) + penalty (x + d) = observed``, for each feature.
 
-    By Newton's method on an increasing convex function, from a point above the root: it decreases to the root
+    The left side is increasing and convex, so Newton's method from a point above the root decreases to it
     monotonically.
     """
     penalty = np.broadcast_to(np.asarray(penalty, dtype=np.float64), x.shape)
     least = np.where(penalty > 0, 0.0, SMALLEST * expected.sum(axis=0))
     target = np.maximum(observed, least) - penalty * x
-    # Not below the root: zero; or if it is, where one term alone reaches the target.
+    # The starting point is zero if that is above the root, otherwise where one term alone reaches the target.
     with np.errstate(divide="ignore", invalid="ignore"):
         alone = np.log(np.maximum(target, 0.0) / expected) / totals[:, None]
     high = np.where((expected > 0) & (totals[:, None] > 0), alone, np.inf).min(axis=0, initial=np.inf)

@@ -3,9 +3,9 @@
 The random number of a row is a hash of its values and the seed. So the draw does not depend on the order of
 rows, on block boundaries or on workers, and a weight of 2 is equivalent to repeating the row.
 
-Candidates race by their values alone, and weights decide among the first few dozen of them. That is the
-weighted draw where there are no more different rows than that, and close to it where weights are of one
-order; a single row that outweighs thousands is drawn no more often than another.
+Rows are first ranked without their weights, and the weights then order the first `SPARE` of them. This is the
+weighted draw if there are no more distinct rows than these, and close to it if weights are similar. But a
+single row that outweighs thousands of others is drawn no more often than another.
 
 Arthur and Vassilvitskii, "k-means++: the advantages of careful seeding", 2007; Bahmani, Moseley,
 Vattani, Kumar and Vassilvitskii, "Scalable k-means++", 2012; Efraimidis and Spirakis, "Weighted random
@@ -28,7 +28,7 @@ from ..core.statistics import Statistics
 from .nearest import nearest, squared_distances
 
 NOBODY = np.empty((0, 0))
-SPARE = 64  # number of rows drawn beyond the requested ones, so that weights can still change the order
+SPARE = 64  # number of rows drawn beyond the requested ones, among which the weights decide
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,7 +36,7 @@ class Sample(Statistics):
     """The distinct rows with the smallest keys, with the total weight of each."""
 
     size: int
-    key: Annotated[np.ndarray, "(M,)"]  # in order, M <= size
+    key: Annotated[np.ndarray, "(M,)"]  # sorted, M <= size
     hash: Annotated[np.ndarray, "int (M,)"]  # uint64: equal rows have equal hashes
     row: Annotated[np.ndarray, "(M, D)"]
     weight: Annotated[np.ndarray, "(M,)"]
@@ -56,15 +56,17 @@ class Sample(Statistics):
     __rmul__ = __mul__
 
     def first(self, count: int) -> np.ndarray:
-        """Rows in the order of an exponential race, with the rates of the draw times the weights."""
+        """Return the first `count` rows of an exponential race, with rates multiplied by the weights."""
         return self.row[np.argsort(self.key / self.weight, kind="stable")[:count]]
 
 
 def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: Any, weight: np.ndarray) -> Sample:
-    """The distinct rows, dense or CSR, with the smallest keys, in order; ties by hash. Rows with an
-    infinite key are left out."""
+    """Return the `size` distinct rows with the smallest keys, dense or CSR, sorted; ties are broken by hash.
+
+    Rows with an infinite key are left out.
+    """
     able = key < np.inf
-    if np.count_nonzero(able) > 2 * size:  # most rows cannot be among the smallest, unless few rows differ
+    if np.count_nonzero(able) > 2 * size:  # only the smallest need be sorted, unless few rows differ
         near = key <= np.partition(key, 2 * size)[2 * size]
         if len(np.unique(hash[near])) > size:
             able = near
@@ -78,7 +80,7 @@ def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: Any, weight: np.
 
 
 def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:
-    """The distinct rows farthest from their nearest centre."""
+    """Return the distinct rows farthest from their nearest center."""
     return smallest(
         size, -nearest(block.X, centers)[1], row_hashes(block.X, Purpose.IDENTITY), block.X, block.weight
     )
@@ -86,8 +88,10 @@ def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:
 
 @stage("seeding")
 def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sample:
-    """Draw rows in proportion to their squared distance from the chosen rows, or uniformly if none are
-    chosen."""
+    """Draw rows with probabilities proportional to their squared distance from the chosen rows.
+
+    If none are chosen, draw uniformly.
+    """
     hashes = row_hashes(block.X, Purpose.SEEDING, seed, turn)
     rate = nearest(block.X, chosen)[1] if len(chosen) else np.ones(len(block))
     key = np.divide(-np.log(uniforms(hashes)), rate, out=np.full(len(rate), np.inf), where=rate > 0)
@@ -103,7 +107,7 @@ class Potentials(Statistics):
 
 @stage("seeding")
 def potentials(chosen: np.ndarray, candidates: np.ndarray, block: Rows) -> Potentials:
-    """The inertia after each candidate is added."""
+    """Return the inertia if each of the candidates is added to the chosen rows."""
     left = squared_distances(block.X, candidates).T
     if len(chosen):
         np.minimum(left, nearest(block.X, chosen)[1], out=left)
@@ -112,24 +116,24 @@ def potentials(chosen: np.ndarray, candidates: np.ndarray, block: Rows) -> Poten
 
 @stage("seeding")
 def nearest_weights(points: np.ndarray, block: Rows) -> Potentials:
-    """The weight of the rows nearest to each point."""
+    """Return the total weight of the rows nearest to each point."""
     labels, _ = nearest(block.X, points)
     return Potentials(np.bincount(labels, block.weight, minlength=len(points)))
 
 
 def random_rows(data: Partitions, K: int, seed: int) -> np.ndarray:
-    """K distinct rows, drawn by weight."""
+    """Draw K distinct rows by weight."""
     sample = data.fold(draw, K + SPARE, seed, 0, NOBODY)
     return _enough(sample.first(K), K)
 
 
 def plus_plus(data: Partitions, K: int, seed: int) -> np.ndarray:
-    """Greedy k-means++: each next row is the best of a few drawn by squared distance from the others."""
+    """Choose K rows by greedy k-means++: each is the best of a few that are drawn by squared distance."""
     trials = 2 + int(np.log(K))
     chosen = data.fold(draw, 1 + SPARE, seed, 0, NOBODY).first(1)
     while len(chosen) < K:
         candidates = data.fold(draw, trials + SPARE, seed, len(chosen), chosen).first(trials)
-        if not len(candidates):  # fewer different rows than clusters
+        if not len(candidates):  # fewer distinct rows than clusters
             break
         left = data.fold(potentials, chosen, candidates).value
         chosen = np.concatenate([chosen, candidates[[left.argmin()]]])
@@ -137,7 +141,7 @@ def plus_plus(data: Partitions, K: int, seed: int) -> np.ndarray:
 
 
 def parallel(data: Partitions, K: int, seed: int, rounds: int = 5) -> np.ndarray:
-    """k-means||: a few rounds that draw many rows at once, then the best of a few k-means++ among those."""
+    """Choose K rows by k-means||: some rounds draw many rows each, and k-means++ chooses among them."""
     many = 2 * K
     chosen = data.fold(draw, 1 + SPARE, seed, 0, NOBODY).first(1)
     for turn in range(1, rounds + 1):
@@ -149,7 +153,7 @@ def parallel(data: Partitions, K: int, seed: int, rounds: int = 5) -> np.ndarray
 
 
 def _enough(rows: np.ndarray, K: int) -> np.ndarray:
-    """If the data has fewer distinct rows than centres, some centres coincide."""
+    """Repeat rows if the data has fewer than K distinct ones: some centers then coincide."""
     return rows[np.arange(K) % len(rows)]
 
 

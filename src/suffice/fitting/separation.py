@@ -1,5 +1,6 @@
-"""Linearly separable classes: without a penalty, the likelihood of log-linear models then increases with the
-norm of the coefficients without bound, and has no maximum.
+"""Detection of linearly separable classes, for which log-linear models without penalty have no optimum.
+
+The likelihood then increases without bound with the norm of the coefficients.
 
 Albert and Anderson, "On the existence of maximum likelihood estimates in logistic regression models", 1984.
 """
@@ -13,13 +14,12 @@ import numpy as np
 from ..core.loop import Progress
 from ..statistics import Extremes
 
-# Mean losses above this are of rows that overlap, or of a fit that ended far too early to tell.
+# If the mean loss is larger, the classes overlap, or the fit ended too early to tell.
 SMALL_LOSS = 0.1
 
 
 def without_maximum(progress: Progress, data: Any, strength: float) -> Progress:
-    """Mark the progress of a fit as stopped for "separable classes" if its model separates the classes:
-    the likelihood then has no maximum.
+    """Return the progress with the reason "separable classes" if its model separates the classes.
 
     `progress.model` has `margins`, `progress.statistics` has the sum of the loss, and `strength` is the
     strength of the penalty.
@@ -32,7 +32,7 @@ def without_maximum(progress: Progress, data: Any, strength: float) -> Progress:
 
 
 def margins(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
-    """Margin of each row: the score (N, K) of its class minus the next largest score, (N,)."""
+    """Return the margin of each row, (N,): the score (N, K) of its class minus the largest other score."""
     row = np.arange(len(codes))
     own, others = scores[row, codes], scores.copy()
     others[row, codes] = -np.inf
@@ -40,5 +40,5 @@ def margins(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
 
 
 def _least_margin(model: Any, block: Any) -> Extremes:
-    """The smallest margin of the rows of non-zero weight."""
+    """Return the smallest margin of the rows with positive weight."""
     return Extremes(model.margins(block)[block.weight > 0].min(initial=np.inf)[None], np.zeros(0))

@@ -38,15 +38,17 @@ Step = tuple[Callable[..., Any], tuple[Any, ...]]
 
 @dataclass(frozen=True, eq=False)
 class Divided:
-    """A block whose examples are divided into parts. It is passed to the fits undivided: each fit makes
-    pieces of the same size as it would alone."""
+    """A block whose examples are divided into parts.
+
+    It is one piece: each fit divides its examples into pieces of the same size as it would alone.
+    """
 
     block: Block
-    draw: Callable[[], np.ndarray]  # returns `part`, which passes over stored blocks do not need
+    draw: Callable[[], np.ndarray]  # computes `part`, which passes over stored blocks do not need
 
     @cached_property
     def part(self) -> np.ndarray:
-        """The number of its part for each example, (N,)."""
+        """The part of each example, (N,)."""
         return self.draw()
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -66,24 +68,24 @@ class Divided:
         yield self
 
     def chosen(self, parts: tuple[int, ...] | None) -> Block:
-        """The examples of some parts, or all."""
+        """Return the examples of some parts, or all."""
         block = self.block
         if parts is not None:
             wanted = np.zeros(max(self.part.max(initial=0), *parts) + 1, bool)
             wanted[list(parts)] = True
-            block = block[wanted[self.part]]  # as np.isin, which takes longer than a pass over few rows
-        if getattr(block, "X", None) is None or block.X.dtype.kind in "Ou":  # codes stay as they are
+            block = block[wanted[self.part]]  # np.isin would take longer than a pass over few rows
+        if getattr(block, "X", None) is None or block.X.dtype.kind in "Ou":  # codes are not converted
             return block
-        return block.replace(X=block.X.astype(np.float64, copy=False))  # once, and not for every fit
+        return block.replace(X=block.X.astype(np.float64, copy=False))  # once for all fits
 
 
 def divide(n_parts: int, purpose: Purpose, seed: tuple[int, ...], block: Block) -> Divided:
-    """A block whose parts are drawn from the hash of each example."""
+    """Divide a block into parts by the hash of each example."""
     return Divided(block, lambda: parts_of(block, n_parts, purpose, *seed).astype(np.int16))
 
 
 def undivided(block: Block) -> Divided:
-    """A block of one part."""
+    """Return a block of one part."""
     return Divided(block, lambda: np.zeros(len(block), np.int16))
 
 
@@ -98,20 +100,22 @@ class Call:
     shared: tuple[Any, ...]
 
     def __call__(self, number: int | None, examples: Callable[..., Any], onto: Any = None) -> Any:
-        """The sum of the block with this number, or for None of no examples. `examples` returns the
-        examples of some parts."""
+        """Return the sum over the block with this number; for None, the sum over no examples.
+
+        `examples` returns the examples of some parts.
+        """
         if isinstance(onto, Failure):
             return onto
         try:
             read = partial(examples, self.parts)
             block = read() if self.stored is None else self.stored.get(number, read)
             return fold_blocks(self.f, self.shared, [after_steps(self.steps, block)], onto)
-        except Exception as error:  # of this fit, and none of the others'
+        except Exception as error:  # only this fit fails, and not the others
             return Failure(error)
 
 
 class Stored:
-    """The blocks of one fit after some maps, which are computed once and not in each pass."""
+    """Blocks of one fit after some maps, which are computed once and not in each pass."""
 
     def __init__(self, before: Stored | None, steps: tuple[Step, ...], store: Any) -> None:
         self.before, self.steps, self.store = before, steps, store
@@ -123,7 +127,7 @@ class Stored:
         if self.measured:
             self.store.begin()
             if all(map(self.store.holds, self.store.sizes)):
-                self.before = None  # a chain of maps does not keep the blocks of all
+                self.before = None  # the stored blocks before these maps are no longer needed
         if self.before is not None:
             self.before.begin()
 
@@ -139,8 +143,10 @@ class Stored:
         return own or (self.before is not None and self.before.holds(number))
 
     def get(self, number: int | None, read: Callable[[], Any]) -> Any:
-        """The block with this number, or for None the block of no examples. `read` returns its examples
-        before the maps."""
+        """Return the block with this number; for None, the block of no examples.
+
+        `read` returns its examples before the maps.
+        """
         block = self.empty if number is None else self.store.get(number)
         if block is not None:
             return block
@@ -173,7 +179,7 @@ class Shares(Value):
 
 
 class WholeShares(Shares):
-    """Sums of whole numbers. Each block is added to them in place, so that few sums are in memory."""
+    """Sums of integers. Blocks are added to them in place, so that few sums are in memory."""
 
     any_order: ClassVar[bool] = True
 
@@ -193,15 +199,15 @@ class Calls(Value):
     """The requests of all fits."""
 
     calls: tuple[Call, ...]
-    n_parts: int  # whose examples are counted
+    n_parts: int  # number of parts whose examples are counted
     threads_share_blocks: ClassVar[bool] = True
 
     def summarize(self, data: Divided, each: Any = map) -> Shares:
-        """The sums of one block."""
+        """Return the sums over one block."""
         return Shares(self.sums(data, repeat(None), each), self.sizes(data))
 
     def sums(self, data: Divided, onto: Iterable[Any], each: Any = map) -> tuple[Any, ...]:
-        """The sum of each request, added to those in `onto` that are not None."""
+        """Return the sum of each request, added to those in `onto` that are not None."""
         number = data.index[0] if len(data) else None
         read = {c.parts for c in self.calls if c.stored is None or not c.stored.holds(number)}
         chosen = {parts: data.chosen(parts) for parts in read}
@@ -211,13 +217,13 @@ class Calls(Value):
 
         pairs = zip(self.calls, onto, strict=False)
         sums = tuple(each(lambda pair: pair[0](number, examples, pair[1]), pairs))
-        if not len(data):  # which each pass asks of first
+        if not len(data):  # each pass begins with the sums over no examples
             fits = f"the sums of {len(self.calls)} fits at once"
             afford(sum(map(nbytes, sums)) / 8, fits, "search over fewer candidates at a time.")
         return sums
 
     def sizes(self, data: Divided) -> np.ndarray:
-        """The number of examples of each part."""
+        """Return the number of examples of each part."""
         if not self.n_parts:
             return np.zeros(0)
         return np.bincount(data.part, minlength=self.n_parts).astype(np.float64)
@@ -259,17 +265,16 @@ class Sharing:
         self._current = threading.local()
 
     def view(self, *parts: int) -> View:
-        """The examples of some parts, or all, to be passed to `fit` and `score`."""
+        """Return the examples of some parts, or all, to be passed to `fit` and `score`."""
         return View(self, tuple(sorted(parts)) or None)
 
     def together(
         self, fits: Sequence[Callable[[], Any]], *, forgive: bool = True, names: Sequence[str] = ()
     ) -> list[Any]:
-        """The result of each fit, or a `Failure` with its error.
+        """Run fits that share passes. Return the result of each, or a `Failure` with its error.
 
-        Errors outside of a fit, such as data that cannot be read, end all fits. So does the first fit that
-        fails, unless failures are tolerated. The progress shows the names of the fits that share a pass, or
-        their number.
+        Errors outside of a fit, such as data that cannot be read, end all fits. Unless `forgive`, so does the
+        first fit that fails. The progress shows the names of the fits that share a pass, or their number.
         """
         runs = [_Run(self._current, fit, forgive) for fit in fits]
         try:
@@ -287,7 +292,7 @@ class Sharing:
         return [run.result for run in runs]
 
     def fold(self, call: Call) -> Any:
-        """A fold that is shared within `together`; elsewhere, a separate pass."""
+        """Return the sum requested by a fit: within `together` by a shared pass, otherwise by its own."""
         run = getattr(self._current, "run", None)
         total = self._pass((call,))[0] if run is None else run.ask(call)
         if isinstance(total, Failure):
@@ -295,7 +300,7 @@ class Sharing:
         return total
 
     def _pass(self, calls: tuple[Any, ...]) -> tuple[Any, ...]:
-        """One pass; or two, if some sums are of whole numbers and others are not."""
+        """Return the sums of the calls, by one pass, or by two if only some of them sum integers."""
         any_order = [in_any_order(call.f) for call in calls]
         if all(any_order) or not any(any_order):
             return self._sums(WholeShares.of if all(any_order) else Calls.summarize, calls)
@@ -379,7 +384,7 @@ def fits_on(
 ) -> Iterator[Any]:
     """Iterate over `fit(rows, number)` of each number, with all rows.
 
-    With rows in memory, the fits run one after the other. Else up to `at_once` fits share each pass.
+    With rows in memory, the fits run one after the other. Otherwise up to `at_once` fits share each pass.
     `opened` has the names and checks that :class:`Sharing` takes.
     """
     if data.in_memory:
@@ -393,8 +398,10 @@ def fits_on(
 
 
 def depth_of(data: Any) -> int:
-    """The number of times that the data is divided already, e.g. 1 within cross-validation: folds of folds
-    are drawn by hashes of their own."""
+    """Return how often the data was divided before, e.g. 1 within cross-validation.
+
+    Folds of folds are drawn by different hashes.
+    """
     return data.sharing.depth + 1 if isinstance(data, View) else 0
 
 
@@ -403,7 +410,7 @@ class _Ended(BaseException):
 
 
 class _Run:
-    """A fit in its own thread. Either it or the thread that started it runs, never both."""
+    """A fit in its own thread. Either this thread or the one that started it runs, never both."""
 
     def __init__(self, current: threading.local, fit: Callable[[], Any], forgive: bool) -> None:
         self.current, self.fit, self.forgive, self.config = current, fit, forgive, get_config()
@@ -440,7 +447,7 @@ class _Run:
         return answer
 
     def end(self) -> None:
-        """Stop the fit: at once if it waits, else at its next request."""
+        """Stop the fit: at once if it is waiting, otherwise at its next request."""
         if self.thread is not None:
             self.answers.put(_Ended())
             if not self.running:
@@ -449,7 +456,7 @@ class _Run:
     def _body(self) -> None:
         self.current.run = self
         try:
-            with config_context(**self.config):  # which scikit-learn has by thread
+            with config_context(**self.config):  # the configuration of scikit-learn belongs to a thread
                 self.result = self.fit()
         except _Ended:
             pass

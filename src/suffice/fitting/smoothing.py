@@ -21,9 +21,9 @@ from .linear_algebra import roots
 
 Derivatives = tuple[float, np.ndarray, np.ndarray]
 CRITERIA = ("reml", "gcv")
-# In the log of a penalty: as good as none, and so strong that a smooth is a line.
+# Range of the log of a penalty: the first has almost no effect, the last makes a smooth a straight line.
 WEAKEST, STRONGEST = -30.0, 12.0
-SMALL = 1e-5  # steps in the log of a penalty that end the iterations
+SMALL = 1e-5  # largest step in the log of a penalty at which the iterations end
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,11 +31,11 @@ class Fit:
     """Solution of the penalized least squares problem for fixed penalties."""
 
     coef: np.ndarray  # (p,)
-    inverse: np.ndarray  # (p, p), of Z'Z + penalty
-    log_determinant: float  # of that
+    inverse: np.ndarray  # (p, p), inverse of Z'Z + penalty
+    log_determinant: float  # log determinant of Z'Z + penalty
     freedom: np.ndarray  # (p,), effective degrees of freedom of each coefficient
     freedom_of_tests: np.ndarray  # (p,), a larger count that tests of smooths use
-    squares: float  # of the residuals
+    squares: float  # residual sum of squares
 
 
 @dataclass(frozen=True, eq=False)
@@ -47,8 +47,8 @@ class Smoothing:
     square: float  # y'y
     weight: float  # number of rows
     feature: np.ndarray  # (p,), the feature of each column, from 0 on
-    penalized: np.ndarray  # (p,), whether a column bends
-    known_scale: bool = False  # whether the variance of y is one
+    penalized: np.ndarray  # (p,), whether a column has a penalty
+    known_scale: bool = False  # whether the variance of y is known to be one
 
     @cached_property
     def bent(self) -> np.ndarray:
@@ -57,13 +57,13 @@ class Smoothing:
 
     @cached_property
     def balance(self) -> np.ndarray:
-        """Logs of penalties of the order of the squares to which they are added, (S,)."""
+        """Logs of penalties that are about as large as the squares to which they are added, (S,)."""
         size = np.bincount(self.feature[self.penalized], np.diag(self.A)[self.penalized])[self.bent]
         return np.log(np.where(size > 0, size, 1.0))
 
     @cached_property
     def held(self) -> np.ndarray:
-        """A small ridge penalty, (p,), if columns are collinear."""
+        """A small ridge penalty, (p,), which is not zero if columns are collinear."""
         M = self.A + np.diag(self._by_column(np.exp(self.balance)))
         size = np.sqrt(np.diag(M))
         flat = size <= 1e-150
@@ -88,18 +88,18 @@ class Smoothing:
         return int(seen.sum()), self.square - float(explained)
 
     def _by_column(self, alpha: np.ndarray) -> np.ndarray:
-        """The penalty of each column, (p,), from those of the penalized features."""
+        """Return the penalty of each column, (p,), from the penalties of the penalized features."""
         every = np.zeros(self.feature.max(initial=0) + 1)
         every[self.bent] = alpha
         return np.where(self.penalized, every[self.feature], 0.0)
 
     def penalty(self, alpha: np.ndarray) -> np.ndarray:
-        """The penalty of each column, (p,), from the penalties of all features, including infinite ones."""
+        """Return the penalty of each column, (p,), from those of all features, which may be infinite."""
         most = 1e15 * max(np.diag(self.A).max(initial=0.0), 1e-100)
         return np.where(self.penalized, np.minimum(alpha, most)[self.feature], 0.0)
 
     def solve(self, alpha: np.ndarray) -> Fit:
-        """The solution with these penalties of all features."""
+        """Return the solution with these penalties of all features."""
         M = self.A + np.diag(self.penalty(alpha) + self.held)
         inverse, log_determinant, coef = inverse_of(M, self.b)
         share = inverse.dot(self.A)
@@ -108,18 +108,18 @@ class Smoothing:
         return Fit(coef, inverse, log_determinant, np.diag(share).copy(), twice, max(float(squares), 0.0))
 
     def scale(self, fit: Fit) -> float:
-        """Residual variance."""
+        """Return the residual variance."""
         rest = self.weight - 1.0 - fit.freedom.sum()
         return 1.0 if self.known_scale else fit.squares / rest if rest > 0 else 0.0
 
     def choose(self, criterion: str, start: np.ndarray | None = None) -> np.ndarray:
-        """The penalties of all features that minimize the criterion; zero for straight lines."""
+        """Return the penalties of all features that minimize the criterion. Linear features have zero."""
         out = np.zeros(self.feature.max(initial=0) + 1)
         low, high = self.balance + WEAKEST, self.balance + STRONGEST
         if not len(self.bent):
             return out
         rank, left = self.lines
-        exact = not self.known_scale and left <= 1e-10 * self.square  # as of fewer rows than lines
+        exact = not self.known_scale and left <= 1e-10 * self.square  # straight lines leave no residuals
         if not self.square > 0 or self.weight <= 1 + rank or exact:
             out[self.bent] = np.exp(high)
             return out
@@ -128,7 +128,7 @@ class Smoothing:
             self.A, self.b / np.sqrt(unit), self.square / unit, self.weight, *self._columns, self.known_scale
         )
         fun = units._restricted if criterion == "reml" else units._cross_validated
-        if start is None:  # there may be several minima: from the best of all penalties weaker or stronger
+        if start is None:  # there may be several minima, so the start is the best of equally scaled penalties
             tried = [self.balance + shift for shift in np.linspace(WEAKEST, STRONGEST, 15)]
             at = min(tried, key=lambda x: fun(x)[0])
         else:
@@ -141,7 +141,7 @@ class Smoothing:
         return self.feature, self.penalized
 
     def _sums(self, values: np.ndarray) -> np.ndarray:
-        """Sums over the penalized columns of each feature, along all axes of `values`."""
+        """Sum over the penalized columns of each feature, along all axes of `values`."""
         starts = np.flatnonzero(np.diff(self.feature[self.penalized], prepend=-1))
         for axis in range(values.ndim):
             values = np.add.reduceat(values, starts, axis=axis)
@@ -152,8 +152,9 @@ class Smoothing:
         return alpha, *inverse_of(self.A + np.diag(self._by_column(alpha) + self.held), self.b)
 
     def _restricted(self, log_alpha: np.ndarray) -> Derivatives:
-        """REML criterion: twice the restricted negative log-likelihood, with derivatives in the logs of the
-        penalties."""
+        """Return the REML criterion, with derivatives by the logs of the penalties.
+
+        It is twice the restricted negative log-likelihood."""
         alpha, inverse, log_determinant, coef = self._parts(log_alpha)
         bent = self.penalized
         strength = alpha[np.searchsorted(self.bent, self.feature[bent])]
@@ -179,7 +180,7 @@ class Smoothing:
         )
 
     def _cross_validated(self, log_alpha: np.ndarray) -> Derivatives:
-        """The log of the GCV score; with a known scale, Mallows' C_p. With derivatives, as `reml`."""
+        """Return the log of the GCV score, or Mallows' C_p for a known scale, with the same derivatives."""
         alpha, inverse, _, coef = self._parts(log_alpha)
         bent = self.penalized
         strength = alpha[np.searchsorted(self.bent, self.feature[bent])]
@@ -187,8 +188,8 @@ class Smoothing:
         pull = strength * coef[bent]
         S = len(alpha)
         of = np.searchsorted(self.bent, self.feature[bent])[:, None] == np.arange(S)
-        pulls = np.where(of, pull[:, None], 0.0)  # (bent, S): of each feature alone
-        moves = V.dot(pulls)  # the coefficients move by minus this
+        pulls = np.where(of, pull[:, None], 0.0)  # (bent, S), for each feature alone
+        moves = V.dot(pulls)  # minus the derivatives of the coefficients
         u = V.dot(pull)
         W = (V * strength).dot(V)
         between = self._sums(np.outer(strength, strength) * V**2)
@@ -229,8 +230,7 @@ class Smoothing:
         return np.add.reduceat(values, starts, axis=0)
 
     def with_freedom(self, freedom: float) -> np.ndarray:
-        """The common penalty for which the fit has this many effective degrees of freedom, constant
-        included."""
+        """Return the common penalty for this number of effective degrees of freedom (with the constant)."""
         if not len(self.bent):
             return np.zeros(self.feature.max(initial=0) + 1)
         low, high = float(self.balance.min()) + WEAKEST, float(self.balance.max()) + 2.0 * STRONGEST
@@ -242,7 +242,7 @@ class Smoothing:
 
 
 def with_freedom(count: Callable[[float], float], freedom: float, low: float, high: float) -> float:
-    """The penalty with this many degrees of freedom, which decrease in its log."""
+    """Return the penalty with this number of degrees of freedom, which decreases with its log."""
     least, most = count(high), count(low)
     if not least <= freedom <= most:
         raise ValueError(
@@ -252,7 +252,7 @@ def with_freedom(count: Callable[[float], float], freedom: float, low: float, hi
 
 
 def inverse_of(M: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float, np.ndarray]:
-    """The inverse of a positive matrix, the log of its determinant, and the solution of M x = b.
+    """Return the inverse of a positive definite matrix, its log determinant, and the solution of M x = b.
 
     The solution uses the Cholesky factor: with the inverse, the rounding error of b'x grows with the
     condition number of M.
@@ -273,11 +273,11 @@ def inverse_of(M: np.ndarray, b: np.ndarray) -> tuple[np.ndarray, float, np.ndar
 def _minimum(
     fun: Callable[[np.ndarray], Derivatives], x: np.ndarray, low: np.ndarray, high: np.ndarray
 ) -> np.ndarray:
-    """A minimum in a box by Newton's method. It is computed to the last digits, so that the penalties do
-    not depend on rounding.
+    """Return a minimum in a box, by Newton's method.
 
-    The criterion may be constant along some directions: for equal features, only the sum of 1 / alpha is
-    determined. There is no step along these.
+    It is computed to the last digits, so that the penalties do not depend on rounding. The criterion may be
+    constant along some directions, along which there is no step: for equal features, only the sum of 1 /
+    alpha is determined.
     """
     value, gradient, hessian = fun(x)
     for _ in range(200):
@@ -288,7 +288,7 @@ def _minimum(
         curve, axes = eigh(hessian[np.ix_(free, free)])
         curve = np.maximum(np.abs(curve), 1e-14 * max(np.abs(curve).max(), 1e-300))
         slope = axes.T.dot(gradient[free])
-        # A step that is long and yet gains less than the value is rounded follows the rounding of the slope.
+        # A long step with a gain below the rounding error of the value follows rounding errors of the slope.
         flat = (np.abs(slope) > SMALL * curve) & (slope**2 < np.finfo(np.float64).eps * abs(value) * curve)
         step = np.zeros_like(x)
         step[free] = -axes.dot(np.where(flat, 0.0, slope / curve))
@@ -297,12 +297,12 @@ def _minimum(
         while True:
             new = np.clip(x + step, low, high)
             result = fun(new)
-            # Steps so small are not judged by the value, which is rounded more than the gradient.
+            # The value does not judge small steps, since its rounding errors exceed those of the gradient.
             if small or result[0] <= value + 1e-13 * abs(value):
                 break
             step /= 2.0
             if np.abs(step).max() < SMALL:
-                return x  # no step is better
+                return x  # no step decreases the value
         moved = np.abs(new - x).max()
         x, (value, gradient, hessian) = new, result
         if moved < 1e-9:
@@ -313,8 +313,8 @@ def _minimum(
 def backfitting(
     A: np.ndarray, b: np.ndarray, penalty: np.ndarray, columns: np.ndarray
 ) -> Callable[[np.ndarray], np.ndarray]:
-    """One backfitting cycle: fit each smooth to the partial residuals of the others."""
-    parts = []  # copied once, next to each other in memory: there may be thousands of cycles
+    """Return the function of one backfitting cycle, which fits each smooth to the residuals of the others."""
+    parts = []  # contiguous copies, since there may be thousands of cycles
     for own in (slice(start, stop) for start, stop in pairwise(columns)):
         inverse = inverse_of(A[own, own] + np.diag(penalty[own]), b[own])[0]
         parts.append((own, b[own], A[own].copy(), A[own, own].copy(), inverse))

@@ -1,4 +1,4 @@
-"""The solvers of a `Problem` by name, and their capabilities. A name means the same algorithm everywhere."""
+"""The solvers of a `Problem` and their capabilities. A name is the same algorithm in every estimator."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from .problem import Problem, ScaledProblem
 from .quasi_newton import quasi_newton
 from .scaling import iterative_scaling
 
-FEW = 256  # parameters, of which Newton's method sums the Hessian: see `newton_or_lbfgs`
+FEW = 256  # number of parameters up to which Newton's method is the default: see `newton_or_lbfgs`
 
 
 def _in_its_estimator(*args: Any, **options: Any) -> Any:
@@ -36,13 +36,13 @@ class Solver:
     ['lbfgs', 'newton', 'newton-cholesky', 'newton-cg']
     """
 
-    minimize: Callable[..., Any]  # of an objective and a start
+    minimize: Callable[..., Any]  # called with an objective and a starting point
     l1: bool = False  # supports an l1 penalty
     hessian: bool = False  # needs the Hessian
     ordered: bool = False  # takes the examples one after the other: the result depends on their order
-    approximate: bool = False  # blocks take steps of their own: the result depends on them, within tol
+    approximate: bool = False  # takes steps within blocks: the result depends on the blocks, within tol
     gathers: bool = False  # needs the examples in the memory of this process
-    scaling: bool = False  # needs the expected counts of features, none of which is negative
+    scaling: bool = False  # needs the expected counts of non-negative features
 
     def __call__(
         self, problem: Problem | ScaledProblem, start: np.ndarray | Descent | None = None, **options: Any
@@ -63,13 +63,13 @@ SOLVERS: dict[str, Solver] = {
     "bfgs": Solver(partial(quasi_newton, update="bfgs-inverse")),
     "dfp": Solver(partial(quasi_newton, update="dfp")),
     "newton": _NEWTON,
-    "newton-cholesky": _NEWTON,  # scikit-learn's names: the Hessian is summed and factored in each case
+    "newton-cholesky": _NEWTON,  # a name of scikit-learn: the Hessian is summed and factored
     "newton-cg": _NEWTON,
     "coordinate": Solver(partial(newton, solve=gauss_seidel_sweep), hessian=True),
     "gradient": Solver(gradient_descent),
     "conjugate-gradient": Solver(conjugate_gradient),
     "svrg": _SVRG,
-    "sag": _SVRG,  # scikit-learn's names: of the methods with reduced variance, this one keeps no table
+    "sag": _SVRG,  # names of scikit-learn: this variance-reduced method keeps no table of gradients
     "saga": _SVRG,
     "sgd": Solver(stochastic_descent, ordered=True, gathers=True),
     "gis": Solver(iterative_scaling, scaling=True),
@@ -88,7 +88,7 @@ def _with_l1(names: Iterable[str]) -> str:
 
 
 def newton_or_lbfgs(n_parameters: int) -> str:
-    """The faster solver, if the user has not chosen one.
+    """Return the name of the faster solver, for users who have not chosen one.
 
     Newton's method needs 3 to 5 passes, each with the Hessian; L-BFGS needs 10 to 30 without. For squared
     hinges and for kernels, both take the same time at 256 to 512 parameters.
@@ -97,7 +97,7 @@ def newton_or_lbfgs(n_parameters: int) -> str:
 
 
 def find_solver(name: str, options: Collection[str], *, l1_ratio: float = 0.0) -> Solver:
-    """The solver of that name, from the options of an estimator. Unsupported combinations are refused.
+    """Return the solver with a name among the options of an estimator. Raises for unsupported combinations.
 
     Examples
     --------

@@ -1,8 +1,8 @@
 """Natural cubic splines of several features: a linear function for each, and nonlinear ones.
 
-The functions that bend have a squared second derivative that integrates to one, and to zero with each other:
-the penalty of a smooth is so the sum of its squared coefficients. Green and Silverman, "Nonparametric
-regression and generalized linear models", 1994, ch. 2.
+The second derivatives of the nonlinear functions are orthonormal: their squares integrate to one and products
+of two to zero. So the penalty of a smooth is the sum of its squared coefficients. Green and Silverman,
+"Nonparametric regression and generalized linear models", 1994, ch. 2.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from ..core.values import Value
 
 @dataclass(frozen=True, eq=False)
 class NaturalSplines(Value):
-    """Spline functions of D features, side by side: x itself, then the nonlinear functions."""
+    """Spline functions of D features. Those of a feature are x itself, and then the nonlinear functions."""
 
-    knots: Annotated[np.ndarray, "(T,)"]  # of all features, one after the other
-    first: Annotated[np.ndarray, "int (D + 1,)"]  # where the knots of each begin
-    scale: Annotated[np.ndarray, "(D,)"]  # from the first knot to the last
-    pieces: Annotated[np.ndarray, "(Q,)"]  # the cubics, as the loop reads them
-    place: Annotated[np.ndarray, "int (D + 1,)"]  # where those of each feature begin
-    columns: Annotated[np.ndarray, "int (D + 1,)"]  # where its functions begin
+    knots: Annotated[np.ndarray, "(T,)"]  # of all features, concatenated
+    first: Annotated[np.ndarray, "int (D + 1,)"]  # offsets of the knots of each feature
+    scale: Annotated[np.ndarray, "(D,)"]  # distance of the first knot from the last
+    pieces: Annotated[np.ndarray, "(Q,)"]  # the coefficients of the cubics, as the loop reads them
+    place: Annotated[np.ndarray, "int (D + 1,)"]  # offsets of the pieces of each feature
+    columns: Annotated[np.ndarray, "int (D + 1,)"]  # offsets of the functions of each feature
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
         sizes["p"] = int(self.columns[-1])
@@ -41,7 +41,7 @@ class NaturalSplines(Value):
 
     @classmethod
     def at(cls, knots: Sequence[np.ndarray], nonlinear: Any = None) -> Self:
-        """Splines with these sorted knots for each feature; linear features have only x."""
+        """Return the splines with these sorted knots of each feature. Linear features have only x."""
         nonlinear = np.ones(len(knots), bool) if nonlinear is None else nonlinear
         scale = np.array([k[-1] - k[0] if k[-1] > k[0] else 1.0 for k in knots])
         parts = [_pieces((k - k[0]) / s, b) for k, s, b in zip(knots, scale, nonlinear, strict=True)]
@@ -56,7 +56,7 @@ class NaturalSplines(Value):
 
     @classmethod
     def through(cls, knots: np.ndarray, value: np.ndarray, slope: np.ndarray) -> Self:
-        """The spline of one feature with these values and slopes at its knots."""
+        """Return the spline of one feature with these values and slopes at its knots."""
         scale = float(knots[-1] - knots[0]) or 1.0
         h = np.diff(knots) / scale
         slope = slope * scale
@@ -69,17 +69,17 @@ class NaturalSplines(Value):
         return cls(knots, first, np.array([scale]), pieces.ravel(), place, columns)
 
     def combined(self, coef: np.ndarray, constant: float = 0.0) -> Self:
-        """The linear combination of the functions of one feature, as a single function."""
+        """Return the linear combination of the functions of one feature, as a single function."""
         pieces = self.pieces.reshape(-1, 4, len(self)) @ coef
         pieces[:, 0] += constant
         return self.replace(pieces=pieces.ravel(), place=_starts([pieces.size]), columns=_starts([1]))
 
     def __len__(self) -> int:
-        """The number of functions."""
+        """Number of functions."""
         return int(self.columns[-1])
 
     def __call__(self, X: np.ndarray, derivative: int = 0, out: Any = None) -> np.ndarray:
-        """The functions at each row, (N, p), or a derivative of them; `out` may have further columns."""
+        """Return the functions, or a derivative, at each row, (N, p). `out` may have further columns."""
         from ..loops.splines import design
 
         out = np.empty((len(X), len(self))) if out is None else out
@@ -112,7 +112,7 @@ def _starts(lengths: Any) -> np.ndarray:
 
 
 def _pieces(u: np.ndarray, nonlinear: bool) -> np.ndarray:
-    """Coefficients (K + 1, 4, q) of the functions before, between and after knots from 0 to 1."""
+    """Return the coefficients (K + 1, 4, q) of the cubics before, between and after knots from 0 to 1."""
     value, curve = u[:, None], np.zeros((len(u), 1))
     if nonlinear and len(u) > 2:
         bent, curvature = natural_basis(u)
@@ -133,15 +133,15 @@ def _pieces(u: np.ndarray, nonlinear: bool) -> np.ndarray:
 
 
 def natural_basis(u: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """K - 2 natural splines that are zero at both ends: at the knots, their values and second derivatives.
+    """Return values and second derivatives at the knots of K - 2 natural splines that are zero at both ends.
 
-    With gamma the second derivatives at the inner knots, R gamma = Q' f and the integral of f''^2 is
-    gamma' R gamma. By the root of R the coefficients theta = L' gamma have the penalty theta' theta.
+    If gamma are the second derivatives at the inner knots, R gamma = Q' f, and the integral of f''^2 is
+    gamma' R gamma. With R = L L', the coefficients theta = L' gamma have the penalty theta' theta.
     """
     h, K = np.diff(u), len(u)
     R = np.diag((h[:-1] + h[1:]) / 3.0) + np.diag(h[1:-1] / 6.0, 1) + np.diag(h[1:-1] / 6.0, -1)
     Q = np.diag(-1.0 / h[:-1] - 1.0 / h[1:]) + np.diag(1.0 / h[1:-1], 1) + np.diag(1.0 / h[1:-1], -1)
-    # Knots may be close together: in units of their size, rows and columns are of one order.
+    # R is scaled to unit diagonal before it is factored, since distances of knots may differ in magnitude.
     size = np.sqrt(np.diag(R))
     L = size[:, None] * cholesky(R / np.outer(size, size), lower=True)
     value, curve = np.zeros((K, K - 2)), np.zeros((K, K - 2))

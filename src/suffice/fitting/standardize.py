@@ -1,9 +1,9 @@
-"""Preconditioning by standardized columns: a linear change of parameters, under which curvatures are about
-one and `tol` does not depend on the units of the features.
+"""Preconditioning by standardized columns.
 
-With x' = (x - center) / scale, the score x coef + constant is x' coef' + constant', for coef' = coef * scale
-and constant' = constant + center coef. The minimum is the same; penalties stay those of `coef`. Columns of
-ordinary scale are not changed.
+This is a linear change of parameters after which curvatures are about one, so that `tol` does not depend on
+the units of the features. With x' = (x - center) / scale, the score x coef + constant is x' coef' + constant'
+for coef' = coef * scale and constant' = constant + center coef. The minimum is the same, since penalties are
+still those of `coef`. Columns of ordinary scale are not changed.
 """
 
 from __future__ import annotations
@@ -21,10 +21,12 @@ from ..statistics import Moments, distinct_targets
 from ..statistics.sums import at_least_two
 from .linear_algebra import transposed_times
 
-# Deviations between one over this and this, and means up to this many deviations, are ordinary.
+# Standard deviations from 1 / ORDINARY to ORDINARY, and means up to ORDINARY standard deviations, are
+# ordinary.
 ORDINARY = 16.0
-# Means beyond so many deviations are subtracted from dense rows before these are multiplied. Below, and for
-# CSR rows, whose zeros must stay, they are subtracted from the sums, which then lose as many digits.
+# Means beyond this number of standard deviations are subtracted from dense rows before these are multiplied.
+# Smaller means, and those of CSR rows, whose zeros must stay, are subtracted from the sums, which lose digits
+# by cancellation.
 FAR = 1024.0
 
 
@@ -43,7 +45,7 @@ class ColumnSizes(Statistics):
 
 
 def column_sizes(block: Any) -> ColumnSizes:
-    """Scales of the columns of a block of rows."""
+    """Return the sizes of the columns of a block of rows."""
     X, weight = block.X, block.weight
     total, D = float(weight.sum()), X.shape[1]
     if not total:
@@ -51,7 +53,7 @@ def column_sizes(block: Any) -> ColumnSizes:
     if sp.issparse(X):
         return _stored_sizes(X, weight, total)
     mean, scatter = _moments_about_zero(X, weight, total)
-    if (scatter < 1e-4 * total * mean**2).any():  # digits cancel: again, about an origin among the rows
+    if (scatter < 1e-4 * total * mean**2).any():  # digits cancel: again, relative to the first row
         mean, scatter = _moments_about_zero(X - X[0], weight, total)
         mean += X[0]
     return ColumnSizes.of(total, mean, scatter, None)
@@ -63,7 +65,7 @@ def _moments_about_zero(X: np.ndarray, weight: np.ndarray, total: float) -> tupl
 
 
 def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
-    """The same for CSR rows: about the mean of the stored entries, then with the zeros."""
+    """Return the sizes of CSR columns: moments about the mean of the stored entries, then with the zeros."""
 
     def sums(data: np.ndarray) -> np.ndarray:
         return transposed_times(sp.csr_array((data, X.indices, X.indptr), X.shape), weight[:, None])[:, 0]
@@ -77,8 +79,10 @@ def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
 
 
 def classes_and_sizes(data: Any, classes: Any = None) -> tuple[np.ndarray, ColumnSizes]:
-    """The classes of labelled rows, and the scales of their columns, in one pass. If `classes` is not
-    None, the rows may lack some of them."""
+    """Return the classes of labelled rows and the sizes of their columns, in one pass.
+
+    If `classes` are passed, they are returned, and the rows may lack some of them.
+    """
     of_rows, sizes = data.fold(_classes_and_sizes).parts
     return at_least_two(of_rows.values[0]) if classes is None else classes, sizes
 
@@ -91,31 +95,33 @@ def _classes_and_sizes(block: Any) -> Parts:
 class Standardization(Value):
     """Maps between the parameters of the original columns and those of standardized columns.
 
-    Both are R runs of D coefficients and `n_constants` constants of one score, flat or (R, D +
-    n_constants). If the constants are thresholds that x coef is compared with, a shift of x has the
-    opposite effect on them: `sign` is then -1.
+    Parameters are D coefficients and `n_constants` constants for each of R scores, as a flat array or of
+    shape (R, D + n_constants). If the constants are thresholds with which x coef is compared, a shift of x
+    has the opposite effect on them: `sign` is then -1.
     """
 
     center: Annotated[np.ndarray, "(D,)"]
     scale: Annotated[np.ndarray, "(D,)"]
     n_constants: int
     sign: float = 1.0
-    far: bool = False  # whether dense rows are centred before they are multiplied
+    far: bool = False  # whether dense rows are centered before they are multiplied
 
     @classmethod
     def of(
         cls, s: ColumnSizes, strength: float, *, n_constants: int, shift: bool = True, sign: float = 1.0
     ) -> Self:
-        """The standardization of columns of these sizes, for an l2 penalty of this strength beside the mean
-        loss. Without `shift`, e.g. if the constants are fixed, columns are only divided by their standard
-        deviation.
+        """Return the standardization of columns of these sizes, for an l2 penalty added to the mean loss.
+
+        `strength` is that of the penalty. Without `shift`, e.g. if the constants are fixed, columns are only
+        divided by their standard deviation.
         """
         variance, mean = s.columns.variance, np.abs(s.columns.mean)
         spread = np.sqrt(variance)
-        same = spread <= 8 * np.finfo(np.float64).eps * mean  # a column of one number is one more constant
+        same = spread <= 8 * np.finfo(np.float64).eps * mean  # a constant column is not shifted
         shifted = (mean > ORDINARY * spread) & ~same
         squares = s.weight * (variance + mean**2) / np.where(s.stored > 0, s.stored, 1.0)
-        # The curvature by a coefficient is at most a quarter of its square, and that of the penalty.
+        # For the logistic loss, the curvature by a coefficient is at most a quarter of the mean square of its
+        # column, plus the strength of the penalty.
         scale = np.sqrt(np.where(shifted, variance, squares) + 4.0 * strength)
         ordinary = (scale >= 1.0 / ORDINARY) & (scale <= ORDINARY) | (squares == 0)
         center = np.where(shifted & shift, s.columns.mean, 0.0)
@@ -128,26 +134,26 @@ class Standardization(Value):
         return not self.center.any() and bool((self.scale == 1.0).all())
 
     def to_standard(self, theta: np.ndarray) -> np.ndarray:
-        """The parameters of standardized columns, from those of the original columns."""
+        """Convert the parameters of the original columns to those of standardized columns."""
         coef, constant = self._apart(theta)
         constant = constant + self.sign * coef.dot(self.center)[..., None]
         return self._together(coef * self.scale, constant, theta.shape)
 
     def from_standard(self, theta: np.ndarray) -> np.ndarray:
-        """The parameters of the original columns, from those of standardized columns."""
+        """Convert the parameters of standardized columns to those of the original columns."""
         coef, constant = self._apart(theta)
         coef = coef / self.scale
         return self._together(coef, constant - self.sign * coef.dot(self.center)[..., None], theta.shape)
 
     def gradient(self, g: np.ndarray) -> np.ndarray:
-        """Derivatives with respect to the parameters of standardized columns, along the last axis, from
-        those with respect to the parameters of the original columns."""
+        """Convert derivatives by the parameters of the original columns, along the last axis, to derivatives
+        by those of standardized columns."""
         coef, constant = self._apart(g)
         shift = self.sign * constant.sum(axis=-1, keepdims=True) * self.center
         return self._together((coef - shift) / self.scale, constant, g.shape)
 
     def gradient_from_standard(self, g: np.ndarray) -> np.ndarray:
-        """The inverse map of derivatives."""
+        """Convert derivatives by the parameters of standardized columns to those of the original columns."""
         coef, constant = self._apart(g)
         shift = self.sign * constant.sum(axis=-1, keepdims=True) * self.center
         return self._together(coef * self.scale + shift, constant, g.shape)
@@ -156,11 +162,11 @@ class Standardization(Value):
         return self.gradient(self.gradient(H).T) if np.ndim(H) else H
 
     def by_parameter(self, each: np.ndarray, size: int) -> np.ndarray:
-        """Expand numbers by column, (D,), to numbers by parameter: zero for the constants."""
+        """Expand numbers by column, (D,), to numbers by parameter, with zeros for the constants."""
         return np.tile(np.append(each, np.zeros(self.n_constants)), size // self._width)
 
     def fold(self, data: Any, model: Any) -> Any:
-        """The sum of `model.summarize`; `model.theta` and the derivatives are of standardized columns."""
+        """Return the fold of `model.summarize`, where parameters and derivatives are of standardized columns."""
         if self.far:
             return data.fold(_summarize, self, model)
         if self.ordinary:
@@ -169,12 +175,11 @@ class Standardization(Value):
         return self.derivatives(data.fold(type(model).summarize, at))
 
     def derivatives(self, s: Any) -> Any:
-        """A loss with derivatives with respect to the parameters of standardized columns, from a loss
-        with those of the original columns."""
+        """Convert the derivatives in `s` by the original parameters to those of standardized columns."""
         return s.replace(gradient=self.gradient(s.gradient), hessian=self.hessian(s.hessian))
 
     def rows(self, block: Any) -> Any:
-        """A block of dense rows with standardized columns."""
+        """Return a block of dense rows with standardized columns."""
         return block.replace(X=(block.X - self.center) / self.scale)
 
     @property

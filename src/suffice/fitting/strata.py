@@ -1,10 +1,10 @@
 """Random parts of examples: stratified by class, or with all examples of a group in one part.
 
-Each example has a number from 0 to 1, a hash of its values or of its group. Without strata, its part follows
-from the number alone. With strata, the boundaries between the parts are quantiles of the numbers of each
-class, which are found by counting: a first pass counts the numbers of each class in `BINS` bins, and further
-passes divide the bins that contain a boundary, until it is exact to `SPARE` rows. So the parts depend on
-neither the order of the rows, nor on blocks or engines.
+Each example has a number from 0 to 1, a hash of its values or of its group. Without strata, the number alone
+determines its part. With strata, the boundaries between the parts are quantiles of the numbers of each class,
+which are found by counting: a first pass counts the numbers of each class in `BINS` bins, and further passes
+divide the bins that contain a boundary, until it is exact to `SPARE` rows. So the parts do not depend on the
+order of the rows, on blocks or on engines.
 
 Kohavi, "A study of cross-validation and bootstrap for accuracy estimation and model selection", 1995.
 """
@@ -27,14 +27,14 @@ from .shared import Divided
 
 BITS = 12  # bits of the numbers that one pass resolves
 BINS = 1 << BITS
-LEVELS = 4  # maximum number of passes: then numbers are equal to 48 bits, as those of equal rows are
-SPARE = 2  # rows by which a boundary may miss its quantile: fewer are not worth another pass
+LEVELS = 4  # maximum number of passes: only equal rows have numbers that are equal to 48 bits
+SPARE = 2  # rows by which a boundary may miss its quantile, since fewer are not worth another pass
 MOST_CLASSES = 10_000
 MOST_GROUPS = 1_000_000
 
 
 class Drawing(Protocol):
-    """Draws a number for each example of a block, and encodes the labels as numbers."""
+    """Protocol of objects that draw a number for each example of a block, and encode labels as numbers."""
 
     @property
     def purpose(self) -> Purpose: ...
@@ -43,15 +43,15 @@ class Drawing(Protocol):
     def seed(self) -> tuple[int, ...]: ...
 
     def numbers(self, block: Any) -> np.ndarray:
-        """A number from 0 to 1 for each example, equal within a group."""
+        """Return a number from 0 to 1 for each example, equal within a group."""
 
     def labels(self, block: Any) -> np.ndarray:
-        """The class of each example as a number."""
+        """Return the class of each example as a number."""
 
 
 def _bits(label: np.ndarray) -> np.ndarray:
-    """The labels as integers, equal for equal labels."""
-    return (np.asarray(label, np.float64) + 0.0).view(np.uint64)  # adding zero makes -0.0 and 0.0 one
+    """Return an integer for each label; equal labels have equal integers."""
+    return (np.asarray(label, np.float64) + 0.0).view(np.uint64)  # adding zero turns -0.0 into 0.0
 
 
 def _integers(number: np.ndarray) -> np.ndarray:
@@ -62,21 +62,21 @@ def _integers(number: np.ndarray) -> np.ndarray:
 class Strata(Value):
     """The boundaries between the parts, for each class."""
 
-    label: Annotated[np.ndarray, "int (C,)"]  # uint64, in order
-    boundary: Annotated[np.ndarray, "int (C, S)"]  # uint64, in order within a class
-    n_passes: int  # over the data, to find them
+    label: Annotated[np.ndarray, "int (C,)"]  # uint64, sorted
+    boundary: Annotated[np.ndarray, "int (C, S)"]  # uint64, sorted within a class
+    n_passes: int  # passes over the data that were needed
 
     def parts(self, number: np.ndarray, label: np.ndarray) -> np.ndarray:
-        """The part of each example: the number of boundaries that it has passed."""
+        """Return the part of each example, which is the number of boundaries up to its number."""
         place = _places(self.label, label)
         return (_integers(number)[:, None] >= self.boundary[place]).sum(axis=1)
 
     @classmethod
     def of(cls, data: Partitions, drawing: Drawing, shares: Sequence[float]) -> Strata:
-        """The boundaries that have these shares of each class below them."""
+        """Return the boundaries below which each class has these shares."""
         s = data.fold(_first_counts, drawing)
         size = s.counts.sum(axis=(1, 2))
-        # Rounded at random, by class: else the only row of each rare class would be in the same part.
+        # Rounded at random for each class: otherwise the only rows of rare classes would all be in one part.
         chance = uniforms(row_hashes(s.label.astype(np.float64)[:, None], drawing.purpose, *drawing.seed))
         wanted = np.floor(np.outer(size, shares) + chance[:, None]).astype(np.int64)
         start, below = np.zeros(wanted.shape, np.uint64), np.zeros(wanted.shape, np.int64)
@@ -87,7 +87,7 @@ class Strata(Value):
             bin = np.minimum((before <= wanted[..., None]).sum(axis=2) - 1, BINS - 1)
             low, high = (np.take_along_axis(before, (bin + i)[..., None], 2)[..., 0] for i in (0, 1))
             width = np.uint64(1 << BITS * (LEVELS - 1 - level))
-            end = np.minimum(high - wanted, wanted - low)  # rows by which the nearer end of the bin misses
+            end = np.minimum(high - wanted, wanted - low)  # error in rows at the nearer end of the bin
             start, below = start + bin.astype(np.uint64) * width, low
             if end.max(initial=0) <= SPARE or level == LEVELS - 1:
                 break
@@ -106,7 +106,7 @@ def _places(known: np.ndarray, label: np.ndarray) -> np.ndarray:
 
 @dataclass(frozen=True, eq=False)
 class LabelCounts(Statistics):
-    """The number of rows by class and bin of their numbers."""
+    """Counts of rows by class and by bin of their numbers."""
 
     label: Annotated[np.ndarray, "int (C,)"]
     counts: Annotated[np.ndarray, "int (C, S, B)"]
@@ -141,7 +141,7 @@ def _first_counts(drawing: Drawing, block: Any) -> LabelCounts:
 def _next_counts(
     drawing: Drawing, known: np.ndarray, start: np.ndarray, level: int, block: Any
 ) -> LabelCounts:
-    """The rows in the bins that contain a boundary, by class, boundary and narrower bin."""
+    """Count the rows in the bins that contain a boundary, by class, boundary and narrower bin."""
     place, number = _places(known, drawing.labels(block)), _integers(drawing.numbers(block))
     counts = np.zeros((*start.shape, BINS), np.int64)
     shift = np.uint64(BITS * (LEVELS - level))
@@ -156,19 +156,20 @@ def _next_counts(
 class GroupParts(Value):
     """The part of each group."""
 
-    group: Annotated[np.ndarray, "int (G,)"]  # uint64, in order
+    group: Annotated[np.ndarray, "int (G,)"]  # uint64, sorted
     part: Annotated[np.ndarray, "int (G,)"]
     n_passes: int = 1
 
     def parts(self, number: np.ndarray, label: np.ndarray) -> np.ndarray:
-        """The part of each example from the number of its group."""
+        """Return the part of each example, by the number of its group."""
         return self.part[_places(self.group, number)]
 
     @classmethod
     def of(cls, data: Partitions, drawing: Drawing, shares: Sequence[float]) -> GroupParts:
-        """Assign groups to parts so that each part has about its share of the rows of each class, in one
-        pass. From the largest to the smallest, each group goes to the part with the fewest rows of its
-        classes, relative to the share."""
+        """Assign groups to parts, so that each part has about its share of the rows of each class.
+
+        It takes one pass. From the largest to the smallest, each group goes to the part with the fewest rows
+        of its classes, relative to the share of the part."""
         s = data.fold(_group_counts, drawing)
         group, place = np.unique(s.group, return_inverse=True)
         label, code = np.unique(s.label, return_inverse=True)
@@ -177,8 +178,8 @@ class GroupParts(Value):
         size = counts.sum(axis=0)
         share = np.diff([0.0, *shares, 1.0])
         load, part = np.zeros((len(share), len(label))), np.zeros(len(group), np.int64)
-        for g in np.lexsort((group, -counts.max(axis=1))):  # whatever the order of the data
-            # The part in which the sum of squared loads of the classes, over the share, grows least.
+        for g in np.lexsort((group, -counts.max(axis=1))):  # ties by group, and not by the order of rows
+            # The part in which the sum of squared loads of the classes, relative to the share, grows least.
             growth = ((load + counts[g] / 2.0) @ (counts[g] / size**2)) / share
             part[g] = growth.argmin()
             load[part[g]] += counts[g]
@@ -187,7 +188,7 @@ class GroupParts(Value):
 
 @dataclass(frozen=True, eq=False)
 class GroupCounts(Statistics):
-    """The number of rows of each group and class."""
+    """Counts of rows by group and class."""
 
     group: Annotated[np.ndarray, "int (M,)"]
     label: Annotated[np.ndarray, "int (M,)"]
@@ -231,7 +232,7 @@ class RowDrawing:
 
 
 def divide_stratified(drawing: Drawing, strata: Strata, block: Any) -> Divided:
-    """A block whose parts are stratified by class."""
+    """Divide a block into parts that are stratified by class."""
     return Divided(
         block, lambda: strata.parts(drawing.numbers(block), drawing.labels(block)).astype(np.int16)
     )

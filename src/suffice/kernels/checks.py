@@ -15,7 +15,7 @@ from .vectors import Precomputed, as_kernel
 
 @dataclass(frozen=True)
 class Definiteness(Value):
-    """Whether a Gram matrix is symmetric and has no negative eigenvalue, up to rounding. True if both hold."""
+    """Whether a Gram matrix is symmetric without negative eigenvalues, up to rounding. True if both hold."""
 
     symmetric: bool
     least_eigenvalue: float
