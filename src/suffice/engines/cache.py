@@ -25,7 +25,7 @@ class StreamedPartitions(LocalPartitions):
         return StreamedPartitions(made, CALLED)
 
     def new_store(self) -> Automatic | None:
-        return super().new_store() if isinstance(self.blocks, Kept) else None  # else cache=None
+        return super().new_store() if isinstance(self.blocks, Kept) else None  # otherwise cache=None
 
 
 def streamed(
@@ -35,9 +35,10 @@ def streamed(
     *shared: object,
     iterates: bool = False,
 ) -> StreamedPartitions:
-    """Partitions of numbered batches, which threads convert in each pass, or with a cache in the first ones.
+    """Return partitions of numbered batches, which threads convert in each pass.
 
-    `iterates` says that many passes will follow the first: see `Automatic`.
+    With a cache, they are converted in the first passes only. `iterates` says that many passes will follow
+    the first (see `Automatic`).
     """
     if cache is None:
         log.info("cache=None: each pass reads the data again.")
@@ -47,8 +48,7 @@ def streamed(
 
 
 class _Numbered:
-    """A re-iterable of numbered items. An automatic cache stores none of its blocks, since the items are
-    stored already."""
+    """Re-iterable of numbered items that are stored already, so that an automatic cache stores no blocks."""
 
     def __init__(self, blocks: Iterable[Any]) -> None:
         self.blocks = blocks
@@ -74,8 +74,11 @@ def check_cache(cache: str | None) -> None:
 
 
 class Kept:
-    """Functions that return blocks, called by threads. The first complete pass converts and caches them; an
-    automatic store may need the second one for it, or read the data in each pass."""
+    """Re-iterable of functions that return blocks, which threads call.
+
+    The first complete pass converts the batches and caches the blocks. An automatic store may do so in the
+    second pass, or not at all: then each pass reads the data.
+    """
 
     def __init__(
         self,
@@ -85,8 +88,8 @@ class Kept:
     ) -> None:
         self.batches, self.convert, self.make_store = batches, convert, make_store
         self.automatic = isinstance(make_store, partial) and make_store.func is Automatic
-        self.store: Any = None  # of the last pass that read all batches
-        self.count = -1  # of the blocks it should hold
+        self.store: Any = None  # the store of the last pass that read all batches
+        self.count = -1  # number of blocks that it should hold
         self.said = False
 
     def __iter__(self) -> Iterator[Callable[[], Block]]:
@@ -96,25 +99,25 @@ class Kept:
             store.begin()
         if self.complete:
             self._log("%s, instead of reading the data again.", store)
-            self.batches = ()  # which may be another file
+            self.batches = ()  # releases what they hold, such as another temporary file
             yield from (partial(store.get, number) for number in range(self.count))
             return
         if not measured:
             self.store, store = None, self.make_store()
         elif store.decision and not store.accepts:
             self._log("%s.", store)
-        if not isinstance(store, Automatic) or store.disk is not None:  # memory takes no time
+        if not isinstance(store, Automatic) or store.disk is not None:  # caching in memory takes no time
             in_this_pass("caching")
         count = 0
         for batch in self.batches:
             yield partial(self._convert, store, batch)
             count += 1
-        # If a thread fails from here on, a block is missing, and the next pass starts over.
+        # If a thread fails after this, a block is missing, and the next pass starts over.
         self.store, self.count = store, count
 
     @property
     def n_rows(self) -> int | None:
-        """The number of rows of the blocks and of the batches, if they are known before the data is read."""
+        """The number of rows of the batches, if it is known before the data is read; None otherwise."""
         shared = getattr(self.convert, "args", ())
         steps = [step for part in shared if isinstance(part, tuple) for step in part]
         shared = [*shared, *(part for _, of_step in steps for part in of_step)]
@@ -128,7 +131,7 @@ class Kept:
 
     def _log(self, message: str, store: Any) -> None:
         if not self.said:
-            log.info(message, str(store))  # not the store, which a log would keep
+            log.info(message, str(store))  # the text, since a log record would keep the store alive
         self.said = True
 
     def _convert(self, store: Any, numbered: tuple[int, Any]) -> Block:

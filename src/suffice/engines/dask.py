@@ -1,8 +1,7 @@
-"""Dask engine: blocks are in the memory of the workers, tasks fold runs of them, and lost results are
-recomputed.
+"""Dask engine: blocks are in the memory of workers, tasks fold runs of blocks, lost results are recomputed.
 
-Without a `distributed.Client`, dask computes the blocks by its own scheduler, and the threads of this process
-fold them.
+Without a `distributed.Client`, Dask computes the blocks with its own scheduler, and the threads of this
+process fold them.
 """
 
 from __future__ import annotations
@@ -37,13 +36,14 @@ from .local import LocalPartitions, fold_by_key_on_driver, in_blocks
 from .shards import Shards
 from .timeout import blocks_of, in_order, seconds
 
-# A task costs a millisecond, so it takes a run of blocks: more than one where they are small and many.
-RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.
+# A task costs a millisecond, so it takes a run of several blocks if there are many small ones.
+RUN: int | None = None  # blocks per task, a power of two; None chooses. The bits do not depend on it.
 RUN_BYTES = 1 << 26  # largest size of a run of blocks
 TASKS_A_THREAD = 4  # least number of runs for each thread
-# from worker to worker.
+# If the calls of all tasks together are larger, one worker gets the call, and it travels from worker to
+# worker.
 CALL_BYTES = 1 << 20
-# Sums up to this size, all together, come to the driver to be added; larger ones are added where they are.
+# If the sums of all tasks together are at most this size, the driver adds them; otherwise the workers do.
 HOME_BYTES = 1 << 28
 
 LOOK = (
@@ -57,8 +57,8 @@ CANCELLED = "The cluster was restarted, or its client closed, while it held the 
 class DaskPartitions(Partitions):
     """Runs of blocks in the memory of workers.
 
-    A run is an aligned group of 2^k blocks, and so a subtree of the sum. It is one result: its blocks are
-    on one worker, and the task that folds them is sent there.
+    A run is an aligned group of 2^k blocks, so its sum is a subtree of the sum of all. It is one result of
+    Dask: its blocks are on one worker, and the task that folds them is sent there.
     """
 
     client: Client
@@ -80,13 +80,13 @@ class DaskPartitions(Partitions):
             first = next(sums)
             size = client.nbytes([first.key], summary=False)[first.key]
             terms = counted(count, chain([first], sums))
-            del first  # what is let go of is freed when added
+            del first  # sums without a reference are freed as soon as they are added
             if len(self.runs) * size > HOME_BYTES:
                 total = tree_sum(terms, add=partial(client.submit, add, pure=False))
                 [total] = _home(client, list(_ended(client, [total], self.length * len(self.runs))))
             else:
                 total = tree_sum(_home(client, list(terms)))
-        # A worker of this process hands out what it holds.
+        # A worker in this process returns its own object and not a copy.
         return deepcopy(total)
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
@@ -102,9 +102,11 @@ class DaskPartitions(Partitions):
 
 
 def _sent(client: Client, n: int, f: Callable[..., Any], shared: tuple[Any, ...]) -> bytes | Future:
-    """A call for n tasks, pickled once. A large call is sent as a task and not as data, so that it can be
-    recomputed when its worker is lost. Its name is unique, since an earlier call may still be in the
-    process of release."""
+    """Return a call for n tasks, pickled once.
+
+    A large call is sent as the result of a task and not as data, so that it can be recomputed when its worker
+    is lost. Its name is unique, since an earlier equal call may not have been released yet.
+    """
     call = pickle.dumps((f, shared))
     if n * len(call) <= CALL_BYTES:
         return call
@@ -130,7 +132,7 @@ def _run(*blocks: Any) -> tuple[Any, ...]:
 
 @sizeof.register(Value)
 def _size(value: Value) -> int:
-    """Size of a run, from which Dask estimates memory and transfer costs."""
+    """Return the size of a run, from which Dask estimates memory and transfer costs."""
     return sum(sizeof(part) for part in value.fields().values())
 
 
@@ -163,12 +165,12 @@ def _ended(
 
     for n in in_order(total, ended, again, lambda left: blocks_of(left, length), LOOK):
         while not (finished := [future for future in sent[n] if future.done()]):
-            # Its worker was lost since it ended, and the scheduler runs it again.
+            # The worker was lost after the task ended, and the scheduler runs the task again.
             with _timeout_is_no_error():
                 wait(sent[n], timeout=1.0, return_when="FIRST_COMPLETED")
         done = finished[0]
         if done.status != "finished":
-            # The client knows the error, and by its traceback would hold what is in use here.
+            # The client keeps the error, whose traceback would keep the local variables alive.
             error, where = (done.exception(), done.traceback()) if done.status == "error" else (None, None)
             for future in (future for futures in sent.values() for future in futures):
                 future.release()
@@ -178,7 +180,7 @@ def _ended(
 
 
 def _home(client: Client, futures: list[Future]) -> list[Any]:
-    """The results of finished tasks, from workers that may stop responding."""
+    """Return the results of finished tasks, from workers that may stop responding."""
     found: list[list[Any]] = []
 
     async def gathered() -> list[Any]:
@@ -202,33 +204,38 @@ def _timeout_is_no_error() -> Iterator[None]:
     try:
         yield
     except TimeoutError as error:
-        if getattr(error, "__notes__", None):  # of a task: see `in_block`
+        if getattr(error, "__notes__", None):  # raised by a task (see `in_block`)
             raise
 
 
 def _leave_silent_workers(client: Client) -> None:
-    """Recompute the results of unresponsive workers on others. Dask itself waits for five minutes, by
-    `distributed.scheduler.worker-ttl`."""
+    """Recompute the results of unresponsive workers on other workers.
+
+    Dask itself waits for five minutes, by `distributed.scheduler.worker-ttl`.
+    """
     client.run_on_scheduler(_replace_silent, seconds() / 2)
 
 
 async def _replace_silent(seconds: float, dask_scheduler: Any) -> None:
-    """Their nannies start new workers. The nannies are told first: a slow worker that is told to close, or
-    that the scheduler has forgotten, closes its nanny too."""
+    """Remove unresponsive workers. Their nannies start new ones.
+
+    The nannies are told first: a slow worker that is told to close, or that the scheduler has removed, would
+    close its nanny too.
+    """
     workers = dask_scheduler.workers
     limit = time.time() - max(seconds, 5 * heartbeat_interval(len(workers)))
     why = f"suffice-{time.time()}"
 
     async def replace(address: str, worker: Any) -> None:
         if worker.nanny:
-            with suppress(OSError, TimeoutError):  # its machine is gone as well
+            with suppress(OSError, TimeoutError):  # the machine does not respond either
                 async with rpc(worker.nanny, connection_args=dask_scheduler.connection_args) as there:
                     await asyncio.wait_for(there.kill(timeout=1, reason=why), 10)
         if workers.get(address) is worker:
             await dask_scheduler.remove_worker(address, expected=True, stimulus_id=why)
 
     silent = [(address, worker) for address, worker in workers.items() if worker.last_seen < limit]
-    await asyncio.gather(*(replace(*one) for one in silent))  # all at once: a machine may have had many
+    await asyncio.gather(*(replace(*one) for one in silent))  # concurrently, as there may be many
 
 
 @contextmanager
@@ -245,7 +252,7 @@ def explain_killed_workers() -> Iterator[None]:
 
 
 def opened(blocks: list[Delayed]) -> Partitions:
-    """Partitions of blocks, computed once: on the cluster if there is one, else in this process."""
+    """Return partitions of blocks, computed once, on the cluster if there is one or else in this process."""
     client = client_of_dask()
     if client is None:
         return LocalPartitions(dask.compute(*blocks))
@@ -277,7 +284,7 @@ def _submitted(client: Client, tasks: list[Delayed]) -> list[Future]:
 
 
 def client_of_dask() -> Client | None:
-    """The client of the current Dask cluster, or None."""
+    """Return the client of the current Dask cluster, or None."""
     client = getattr(get_scheduler(), "__self__", None)
     if not isinstance(client, Client):
         return None

@@ -15,16 +15,16 @@ from ..core.values import nbytes
 from .shards import Shard, SumsByKey
 from .stores import OnDisk
 
-# Sums larger than this go to a temporary file; None takes a part of the memory that is free, since there
-# are as many sums as levels of the tree. The bits are the same for any.
+# Larger sums go to a temporary file. None takes the fraction PART_OF_FREE of the free memory, since there are
+# as many sums as levels of the tree. The bits do not depend on it.
 SPILL_BYTES: int | None = None
 PART_OF_FREE = 1 / 32
-# Smaller sums are added before threads would have started.
+# Adding smaller sums takes less time than starting threads.
 THREADS_BYTES = 1 << 21
 
 
 def add_by_key(terms: Iterable[SumsByKey], starts: np.ndarray) -> tuple[Shard, ...] | OnDisk:
-    """The total of the terms, in shards: in memory, or in a temporary file."""
+    """Return the total of the terms in shards, which are in memory or in a temporary file."""
     limit = SPILL_BYTES or PART_OF_FREE * free_memory()
     numbers = tuple(range(len(starts) - 1))
     total = tree_sum((term.cut(starts) for term in terms), add=partial(_add, limit, numbers))

@@ -26,9 +26,9 @@ from .stores import Automatic, OnDisk
 
 @dataclass(frozen=True)
 class LocalPartitions(Partitions):
-    """Blocks of this process: a tuple of them, or a re-iterable.
+    """Blocks of this process: a tuple, or a re-iterable of blocks that each pass reads again.
 
-    Blocks that each pass reads again are mapped again in each pass: `steps` are these maps.
+    `steps` are the maps that each pass applies to the blocks of a re-iterable.
     """
 
     local: ClassVar[bool] = True
@@ -75,8 +75,8 @@ class LocalPartitions(Partitions):
     def _fold_in_any_order(
         self, f: Callable[..., Any], shared: tuple[Any, ...], count: Callable[[int], None]
     ) -> Any:
-        """The sum of whole numbers. Each thread adds its blocks to its own total, as the order does not
-        change the bits."""
+        """Return a sum of integers. Each thread adds its blocks to its own total: the order does not change
+        the bits."""
         totals: SimpleQueue[Any] = SimpleQueue()
 
         def add_block(block: Any) -> None:
@@ -103,7 +103,7 @@ class LocalPartitions(Partitions):
     def fold_each(
         self, shards: Shards, data: Partitions, f: Callable[..., Any], shared: tuple[Any, ...], finish: Any
     ) -> StoredPartitions:
-        """See `Shards.fold_each`. One shard is in memory at a time."""
+        """Return `Shards.fold_each`, with one shard in memory at a time."""
         store = OnDisk()
         for number, ends in enumerate(pairwise(shards.starts.tolist())):
             total = data.fold(f, *shared, *ends)
@@ -131,14 +131,14 @@ class LocalPartitions(Partitions):
 
 
 def in_blocks(block: Block) -> LocalPartitions:
-    """Partitions of the examples of one block of this process."""
+    """Return partitions of the examples of one block of this process."""
     return LocalPartitions(cut(block))
 
 
 def fold_by_key_on_driver(
     data: Partitions, f: Callable[..., Any], shared: tuple[Any, ...], n_keys: int, shards: int
 ) -> Shards:
-    """`fold_by_key` on the driver, for clusters whose tasks cannot read the blocks of others."""
+    """Compute `fold_by_key` on the driver, for clusters whose tasks cannot read the results of others."""
     return _shards(data.map(_sums_of_block, f, shared, n_keys).batches(), n_keys, shards)
 
 
@@ -153,7 +153,7 @@ def _shards(terms: Iterable[SumsByKey], n_keys: int, shards: int) -> Shards:
 
 
 class Stored:
-    """Functions that read blocks from a temporary file, called by threads."""
+    """Re-iterable of functions that read blocks from a temporary file, which threads call."""
 
     def __init__(self, store: OnDisk) -> None:
         self.store = store
@@ -172,7 +172,7 @@ class StoredPartitions(LocalPartitions):
         super().__init__(Stored(store), CALLED)
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickle the content of the file, since the file is local."""
+        """Pickle the content of the file, since other processes may not have the file."""
         return LocalPartitions, (tuple(map(self.block, range(len(self.blocks.store.blocks)))),)  # type: ignore
 
     def map(self, f: Callable[..., Any], *shared: object) -> StoredPartitions:
@@ -192,11 +192,11 @@ def _call(read: Callable[[], Any]) -> Any:
     return read()
 
 
-CALLED: tuple[Any, ...] = ((_call, ()),)  # the step after which calls that read blocks are blocks
+CALLED: tuple[Any, ...] = ((_call, ()),)  # the first step, which calls the functions that read blocks
 
 
 def partition(X: Any, y: Any = None, weight: Any = None) -> LocalPartitions:
-    """Partitions of arrays, e.g. to call `fold` interactively.
+    """Return partitions of arrays, e.g. to call `fold` interactively.
 
     Examples
     --------

@@ -1,4 +1,4 @@
-"""Ray engine: blocks are in the object store, tasks fold runs of them, and lost blocks are recomputed."""
+"""Ray engine: blocks are in the object store, tasks fold runs of blocks, and lost blocks are recomputed."""
 
 from __future__ import annotations
 
@@ -24,14 +24,14 @@ from .local import LocalPartitions, in_blocks
 from .shards import Shards, SumsByKey, add_in_runs, shard_starts, sums_by_key
 from .timeout import blocks_of, in_order
 
-# A task costs milliseconds, so it takes a run of blocks: more than one where they are small and many.
-RUN: int | None = None  # blocks to a task, a power of two; None chooses. The bits are the same for any.
+# A task costs milliseconds, so it takes a run of several blocks if there are many small ones.
+RUN: int | None = None  # blocks per task, a power of two; None chooses. The bits do not depend on it.
 RUN_BYTES = 1 << 26  # largest size of a run of blocks
 TASKS_A_CPU = 4  # least number of runs for each CPU
 HOME_BYTES = 1 << 28
-# Sums by key are added by tasks of so many parts of a shard, a power of two. The bits are the same for any.
+# Number of parts of a shard that one task adds, a power of two. The bits do not depend on it.
 PARTS = 8
-# A block of a long fit may be lost more than once. Each time, and where a worker dies, its task runs again.
+# A block may be lost several times during a long fit. Its task runs again each time, and when a worker dies.
 RETRIES = 16
 
 
@@ -42,8 +42,8 @@ LOOK = "Look at `ray status` and `ray list tasks`: a worker may be stopped, or i
 class RayPartitions(Partitions):
     """Runs of blocks in the object store.
 
-    A run is an aligned group of 2^k blocks, and so a subtree of the sum. It is one object: its blocks are
-    on one node, and the task that folds them is sent there.
+    A run is an aligned group of 2^k blocks, so its sum is a subtree of the sum of all. It is one object: its
+    blocks are on one node, and the task that folds them is sent there.
     """
 
     runs: tuple[Any, ...]  # ObjectRefs of tuples of blocks
@@ -60,13 +60,13 @@ class RayPartitions(Partitions):
             first = next(sums, None)
             size = 0 if first is None else len(self.runs) * nbytes(ray.get(first))
             terms = counted(count, chain([] if first is None else [first], sums))
-            del first  # what is let go of is freed when added
+            del first  # sums without a reference are freed as soon as they are added
             if size > HOME_BYTES:
                 total = tree_sum(terms, add=_add.remote)
                 (total,) = map(ray.get, ended_in_order([lambda: total], len(self.runs) * self.length))
             else:
                 total = tree_sum(map(ray.get, terms))
-        # Results of Ray are read-only and lie in its store, which the answer may outlive.
+        # Arrays from Ray are read-only views of its store, which the result may outlive.
         return deepcopy(total)
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
@@ -79,7 +79,8 @@ class RayPartitions(Partitions):
             return [_add_all.remote(*parts) for parts in zip(*terms, strict=True)]
 
         with errors_as_raised():
-            # Few are sent ahead of those that add them: all parts together may be many times the sum.
+            # Few tasks run ahead of those that add their parts, since all parts together may be many times as
+            # large as the sum.
             ahead = max(2 * PARTS, int(TASKS_A_CPU * _cpus()))
             total = add_in_runs(_parts(ended_in_order(tasks, self.length, ahead)), PARTS, add_all)
             made = [partial(_shard.remote, s, cuts, part) for s, part in enumerate(total)]
@@ -89,8 +90,7 @@ class RayPartitions(Partitions):
     def fold_each(
         self, shards: Shards, data: Partitions, f: Callable[..., Any], shared: tuple[Any, ...], finish: Any
     ) -> RayPartitions:
-        """See `Shards.fold_each`. A part of each block goes to each shard, which gathers its own and no
-        others."""
+        """Return `Shards.fold_each`. A block has a part for each shard, and a shard gathers its own parts."""
         parts = tuple(data.map(f, *shared, *ends) for ends in pairwise(shards.starts.tolist()))
         return self.map(_finished, finish, shards, parts)
 
@@ -114,10 +114,10 @@ def _finished(finish: Callable[..., Any], shards: Shards, parts: tuple[Partition
 def ended_in_order(
     tasks: Sequence[Callable[[], Any]], length: int, ahead: int | None = None
 ) -> Iterator[Any]:
-    """Yield the results of tasks in order, each when it is ready. The function that submits a task may be
-    called again.
+    """Yield the results of tasks in order, each when it is ready.
 
-    `ahead` tasks are submitted in advance, or all. A task may have a list of results.
+    `tasks` are functions that submit a task, and may be called again. `ahead` tasks are submitted in advance,
+    or all. A task may have a list of results.
     """
     sent: dict[int, list[Any]] = {}
     later = iter(enumerate(tasks))
@@ -144,7 +144,7 @@ def ended_in_order(
 
 
 def _parts(results: Iterator[list[Any]]) -> Iterator[list[Any]]:
-    """Results that stay on the cluster. The first of each raises if the task failed."""
+    """Iterate over the results, which stay on the cluster. Getting the first raises if the task failed."""
     for done, *parts in results:
         ray.get(done)
         yield parts
@@ -186,8 +186,11 @@ def _shard(number: int, starts: np.ndarray, part: SumsByKey) -> tuple[Any, ...]:
 
 @contextmanager
 def errors_as_raised() -> Iterator[None]:
-    """Raise the original error of a task. (The other tasks end by themselves: cancelling a task that is about
-    to end crashes this process, in Ray up to at least 2.60.)"""
+    """Context manager: raise the original error of a task.
+
+    The other tasks are not cancelled: in Ray up to at least 2.60, cancelling a task that is about to end
+    crashes this process.
+    """
     try:
         yield
     except RayTaskError as error:

@@ -1,4 +1,4 @@
-"""Sums by key: totals too large for the driver stay in shards, each the sums of a run of keys."""
+"""Sums by key. Totals too large for the driver stay in shards, each with the sums of a range of keys."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ from ..core.values import Value
 T = TypeVar("T")
 Places = slice | np.ndarray
 
-# Rows by key that are sorted together.
+# Bytes of rows that are sorted by key together.
 ROWS_BYTES = 1 << 24
 
 
 @dataclass(frozen=True, eq=False)
 class Shard(Value):
-    """The sums of a run of keys, as a block: `values[i]` is the sum of the key `start + i`."""
+    """Block with the sums of a range of keys: `values[i]` is the sum of the key `start + i`."""
 
     start: int
     values: Annotated[np.ndarray, "(N, ...)"]  # float64
@@ -54,11 +54,11 @@ class Shard(Value):
 class Shards(Partitions):
     """Result of `fold_by_key`: partitions of `Shard` blocks.
 
-    As an argument of a later pass it is sent as references, and the function takes the rows that it needs. A
-    function for `map` must keep the keys: it returns ``shard.replace(values=...)``.
+    It can be an argument of a later pass. Then it is sent as references, and the function takes the rows that
+    it needs. A function for `map` must keep the keys: it returns ``shard.replace(values=...)``.
     """
 
-    parts: Any  # partitions of an engine, which gives `block(number)`
+    parts: Any  # partitions of an engine, with a method `block(number)`
     starts: np.ndarray  # (shards + 1,): shard s has the keys starts[s] to starts[s + 1]
 
     def map(self, f: Callable[..., Any], *shared: object) -> Shards:
@@ -73,8 +73,11 @@ class Shards(Partitions):
     def fold_each(
         self, data: Partitions, f: Callable[..., Any], *shared: object, finish: Callable[..., Any]
     ) -> Partitions:
-        """Partitions of `finish(self, total, shard)`, one for each shard, where it is. The total is the sum
-        over the data of `f(*shared, first, end, block)`, which returns what a block has of these keys."""
+        """Return partitions of `finish(self, total, shard)`, one for each shard.
+
+        The total is the sum over the data of `f(*shared, first, end, block)`, which returns the contribution
+        of a block to the keys from `first` to `end`.
+        """
         return self.parts.fold_each(self, data, f, shared, finish)
 
     def on_driver(self, block: Block) -> Partitions:
@@ -84,7 +87,7 @@ class Shards(Partitions):
         return self.parts.batches()
 
     def take(self, keys: Any) -> np.ndarray:
-        """The values of these keys, in order. Only the shards that contain them are read."""
+        """Return the values of these keys, in order. Only the shards that contain them are read."""
         keys = _checked(keys, int(self.starts[-1]))
         which = np.searchsorted(self.starts[1:-1], keys, side="right").astype(np.uint16)
         count = np.bincount(which, minlength=len(self.starts) - 1)
@@ -118,12 +121,12 @@ class Shards(Partitions):
 class SumsByKey(Value):
     """Sums of the keys that occur. The others are zero."""
 
-    keys: Annotated[np.ndarray | range, "int (M,)"]  # rising; a range where few of it are missing
+    keys: Annotated[np.ndarray | range, "int (M,)"]  # increasing; a range if most of its keys occur
     values: Annotated[np.ndarray, "(M, ...)"]  # float64
 
     @classmethod
     def of(cls, keys: Any, values: Any, n_keys: int) -> SumsByKey:
-        """Sums of rows with keys in any order. The rows of a key are added in their order."""
+        """Return the sums of rows with keys in any order. The rows of a key are added in their order."""
         keys, values = _checked(keys, n_keys), np.asarray(values, dtype=np.float64)
         if len(values) != len(keys):
             raise ValueError(
@@ -132,7 +135,8 @@ class SumsByKey(Value):
         if (keys[1:] > keys[:-1]).all():
             return cls(_as_range(keys), values)
         bits = len(keys).bit_length()
-        if n_keys.bit_length() + bits < 64:  # a plain sort of numbers is several times as fast as argsort
+        if n_keys.bit_length() + bits < 64:
+            # A key and its position in one number: sorting these is several times as fast as argsort.
             packed = (keys << bits) | np.arange(len(keys))
             packed.sort()
             order, keys = packed & ((1 << bits) - 1), packed >> bits
@@ -141,7 +145,7 @@ class SumsByKey(Value):
             keys = keys[order]
         first = np.flatnonzero(np.concatenate([[True], keys[1:] != keys[:-1]]))
         ends = np.append(first, len(keys))
-        # A product with ones adds row after row, without a sorted copy of the values.
+        # The product with a sparse matrix of ones adds row after row, without a sorted copy of the values.
         sums = sp.csr_array((np.ones(len(keys)), order, ends), shape=(len(first), len(keys)))
         flat = values.reshape(len(values), -1)
         total = sums.dot(flat[:, 0] if flat.shape[1] == 1 else flat)
@@ -164,10 +168,10 @@ class SumsByKey(Value):
 
         if is_dense(max(len(self), len(other))):
             return self._among(every, _places(every, self.keys), other, _places(every, other.keys))
-        # Beside each key, whose it is: one sort then tells the places of both.
+        # The last bit of a number tells which operand has the key, so that one sort gives the places of both.
         keys = np.concatenate([_as_array(part.keys) - low << 1 for part in (self, other)])
         keys[len(self) :] |= 1
-        keys.sort(kind="stable")  # merges what is sorted
+        keys.sort(kind="stable")  # a stable sort merges the two sorted halves
         its = (keys & 1).astype(bool)
         keys >>= 1
         new = np.concatenate([[True], keys[1:] != keys[:-1]])
@@ -183,7 +187,7 @@ class SumsByKey(Value):
         return SumsByKey(keys, total)
 
     def cut(self, starts: np.ndarray) -> tuple[SumsByKey, ...]:
-        """The sums of each shard."""
+        """Return the sums of each shard."""
         if isinstance(self.keys, range):
             ends = np.clip(starts - self.keys.start, 0, len(self))
         else:
@@ -191,16 +195,16 @@ class SumsByKey(Value):
         return tuple(SumsByKey(self.keys[a:b], self.values[a:b]) for a, b in pairwise(ends))
 
     def shard(self, number: int, starts: np.ndarray) -> Shard:
-        """All keys of a shard, including those that do not occur."""
+        """Return all keys of a shard, including those that do not occur."""
         start, stop = int(starts[number]), int(starts[number + 1])
         values = np.zeros((stop - start, *self.values.shape[1:]))
-        # Added to zero, so that no zero has a sign by which one could tell how the sum was cut.
+        # Adding to zero turns -0.0 into 0.0. Otherwise its sign would depend on how the sum was cut.
         values[_places(range(start, stop), self.keys)] += self.values
         return Shard(start, values, (number,))
 
 
 def shard_starts(n_keys: int, shards: int) -> np.ndarray:
-    """Boundaries of the shards: runs of keys whose sizes differ by at most one."""
+    """Return the boundaries of the shards, whose numbers of keys differ by at most one."""
     if not 0 < shards <= min(n_keys, 1 << 16):
         raise ValueError(
             f"shards={shards} of n_keys={n_keys}: expected 1 to {1 << 16} shards, and no more than "
@@ -212,7 +216,7 @@ def shard_starts(n_keys: int, shards: int) -> np.ndarray:
 def sums_by_key(
     f: Callable[..., Any], shared: Sequence[Any], blocks: Iterable[Any], n_keys: int
 ) -> SumsByKey:
-    """The sums by key over a run of blocks, in pieces: the task of every engine."""
+    """Return the sums by key over consecutive blocks, piece by piece: the task of every engine."""
     return tree_sum(_of_block(f, shared, block, n_keys) for block in blocks)
 
 
@@ -226,7 +230,7 @@ def _of_block(f: Callable[..., Any], shared: Sequence[Any], block: Any, n_keys: 
 
 
 def _together(pieces: Iterable[Any]) -> Iterator[Sequence[Any]]:
-    """Collect the rows of several pieces, up to a size: sorting them once is cheaper than merging sums."""
+    """Collect the rows of several pieces, up to a size: sorting them once is faster than merging sums."""
     rows: list[tuple[Any, ...]] = []
     size = 0
     for pair in pieces:
@@ -253,7 +257,7 @@ def _joined(rows: list[tuple[Any, ...]]) -> Sequence[Any]:
 
 
 def add_in_runs(terms: Iterable[T], length: int, add_all: Callable[[list[T]], T]) -> T:
-    """The same sum as `tree_sum`, with aligned runs of 2^k terms added by one call.
+    """Return the same sum as `tree_sum`, where one call adds an aligned run of 2^k terms.
 
     >>> add_in_runs("abcdefghijk", 4, lambda terms: tree_sum(terms, add=lambda a, b: f"({a}{b})"))
     '((((ab)(cd))((ef)(gh)))((ij)k))'
@@ -301,7 +305,7 @@ def _as_array(keys: np.ndarray | range) -> np.ndarray:
 
 
 def _places(every: range, keys: np.ndarray | range) -> Places:
-    """Positions of the keys in a range."""
+    """Return the positions of the keys in a range."""
     if isinstance(keys, range):
         return slice(keys.start - every.start, keys.stop - every.start)
     return keys - every.start

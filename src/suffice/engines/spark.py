@@ -42,14 +42,14 @@ from ..core.values import nbytes
 from .local import LocalPartitions, fold_by_key_on_driver, in_blocks
 from .shards import Shards
 
-# Values travel as rows of cells: neither a row of Spark nor a message of Connect may be large.
+# Values are sent as rows of cells, since neither a row of Spark nor a message of Connect may be large.
 CELLS = "number int, part int, cell binary"
 CELL_BYTES = 1 << 24  # largest size of a cell
 ALIGNMENT = 64
-# Arrays that are smaller are pickled with what holds them.
+# Smaller arrays are pickled with the object that contains them.
 SMALL_BYTES = 1 << 16
-# Sums up to this size, all together, come to the driver to be added; of larger ones, runs are added where
-# they are.
+# If the sums of all tasks together are at most this size, the driver adds them. Otherwise runs of them are
+# added on the cluster.
 HOME_BYTES = 1 << 28
 
 
@@ -62,8 +62,8 @@ class SparkPartitions(Partitions):
     """
 
     frame: DataFrame
-    empty: Any  # a block without rows, to tell how large a sum is
-    came_from: list[SparkPartitions] = field(default_factory=list)  # until the blocks are there
+    empty: Any  # a block without rows, which gives the size of a sum
+    came_from: list[SparkPartitions] = field(default_factory=list)  # kept until the blocks are computed
 
     def __post_init__(self) -> None:
         self.frame.persist()
@@ -79,7 +79,7 @@ class SparkPartitions(Partitions):
             sums = run_tasks(apart.sortWithinPartitions("number", "part").drop("run"), _add, run[0])
         total = tree_sum(raised(value) for _, value in values_of(sums))
         self.came_from.clear()
-        # Arrays are views of the bytes that were received, which are read-only.
+        # Arrays are views of the received bytes, which are read-only.
         return deepcopy(total)
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
@@ -96,7 +96,7 @@ class SparkPartitions(Partitions):
         self.came_from.clear()
 
     def _run_length(self, size: int) -> tuple[int, int] | None:
-        """Number of sums to add on the cluster, a power of two, and the resulting number of runs."""
+        """Return the number of sums to add by a task, a power of two, and the resulting number of runs."""
         if size <= SMALL_BYTES or self._n_blocks * size <= HOME_BYTES:
             return None
         length = 2 * power_of_two(self._n_blocks * size / max(1, HOME_BYTES), 1)
@@ -109,7 +109,7 @@ class SparkPartitions(Partitions):
 
 
 def run_tasks(frame: DataFrame, task: Callable[..., Any], *call: Any) -> DataFrame:
-    """The results of tasks over a DataFrame, as cells.
+    """Return a DataFrame with the results of tasks over a DataFrame, as cells.
 
     The call is pickled once, with a unique number: Spark identifies cached data by the plan, so releasing one
     of two equal plans would release the other.
@@ -140,8 +140,11 @@ def _add(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
 
 @cache
 def _keep_modules() -> None:
-    """Leave out what a worker has imported when garbage is collected, which Spark does after each task: it
-    takes 0.1 s for the objects of these modules, longer than most folds of a block."""
+    """Exclude the imported modules of a worker from garbage collection.
+
+    Spark collects garbage after each task. With the objects of these modules, that takes 0.1 s, longer than
+    most folds of a block.
+    """
     gc.collect()
     gc.freeze()
 
@@ -172,7 +175,7 @@ def outcome(compute: Callable[[], Any]) -> Any:
 
 
 def _that_travels(error: Exception) -> Exception:
-    """The error itself, or an error with the same message if it cannot be pickled."""
+    """Return the error, or one with the same message if it cannot be pickled."""
     try:
         if type(pickle.loads(cloudpickle.dumps(error))) is type(error):
             return error
@@ -190,7 +193,7 @@ def raised(value: Any) -> Any:
 
 
 def cells_of(number: int, value: Any) -> Iterator[Any]:
-    """A value as rows of cells: the sizes of its parts, its pickle, and its arrays as bytes."""
+    """Yield a value as rows of cells: the sizes of its parts, its pickle, and its arrays as bytes."""
     large: list[Any] = []
 
     def is_small(buffer: pickle.PickleBuffer) -> bool:
@@ -225,7 +228,7 @@ def _rows(batches: Iterable[Any]) -> Iterator[tuple[int, int, Any]]:
 
 
 def _values(rows: Iterable[tuple[int, int, Any]]) -> Iterator[tuple[int, Any]]:
-    """Numbered values from rows of cells, which are in order."""
+    """Yield numbered values from rows of cells, which are in order."""
     for number, cells in groupby(rows, key=itemgetter(0)):
         yield number, _value([cell for _, _, cell in cells])
 
@@ -238,7 +241,7 @@ def values_of(frame: DataFrame) -> Iterator[tuple[int, Any]]:
 
 @contextmanager
 def imports_explained() -> Iterator[None]:
-    """Name the package that the workers cannot import, in place of the traceback of Spark."""
+    """Context manager: name a package that workers cannot import, instead of the traceback of Spark."""
     try:
         yield
     except PySparkException as error:
@@ -259,14 +262,14 @@ def _release(frame: DataFrame) -> None:
     """
 
     def unpersist() -> None:
-        with suppress(Exception):  # the session may have been stopped, and its cache with it
+        with suppress(Exception):  # the session may have been stopped, which released the cache
             frame.unpersist()
 
     if threading.main_thread().is_alive():
         thread = threading.Thread(target=unpersist, daemon=True)
         thread.start()
         _releasing.add(thread)
-    else:  # at the end there are no new threads, and no time to try again and again
+    else:  # at interpreter exit there can be no new threads, and no time for retries
         with suppress(Exception):
             frame.sparkSession.client.set_retry_policies([])
         unpersist()

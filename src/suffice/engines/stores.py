@@ -1,4 +1,4 @@
-"""Stores of blocks: in memory, in a temporary file, or where there is room."""
+"""Stores of blocks, in memory, in a temporary file, or in both."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from ..core.blocks import Block
 from ..core.coded import Coded
 from ..core.cost import free_memory
 
-# A string as an object: its header, its characters, and the pointer to it.
+# Bytes of a string object: its header, its characters, and the pointer to it.
 OBJECT_BYTES = 64
 ALIGNMENT = 64
 
@@ -51,17 +51,16 @@ class InMemory:
 
 
 class OnDisk:
-    """Blocks in a temporary file, which is unlinked where the system allows it, so that it is never left
-    behind.
+    """Blocks in a temporary file, which is unlinked if the system allows it, so that it is never left behind.
 
-    A block is stored as its pickle without the arrays, then the raw arrays. It is memory-mapped while it is
-    in use (copy-on-write: writes do not change the file).
+    A block is stored as its pickle without the arrays, followed by the raw arrays. It is memory-mapped while
+    it is in use (copy-on-write, so that writes do not change the file).
     """
 
     def __init__(self) -> None:
         self.file = tempfile.TemporaryFile(prefix="suffice-")  # noqa: SIM115
         weakref.finalize(self, self.file.close)
-        self.blocks: dict[int, tuple[int, list[tuple[int, int]]]] = {}  # where each begins, and its parts
+        self.blocks: dict[int, tuple[int, list[tuple[int, int]]]] = {}  # offsets and parts
         self.size, self.lock = 0, threading.Lock()
 
     def __str__(self) -> str:
@@ -125,11 +124,11 @@ class Automatic:
 
     @property
     def blocks(self) -> set[int]:
-        """The numbers of the stored blocks."""
+        """Numbers of the stored blocks."""
         return self.memory.keys() | (self.disk.blocks.keys() if self.disk else set())
 
     def holds(self, number: int) -> bool:
-        """Whether the block of this number is stored."""
+        """Whether the block with this number is stored."""
         disk = self.disk
         return number in self.memory or (disk is not None and number in disk.blocks)
 
@@ -185,7 +184,7 @@ class Automatic:
                 self.give_up(f"{tempfile.gettempdir()} cannot be written to: {error.strerror}")
 
     def get(self, number: int) -> Block | None:
-        """The block of this number; None if it is not stored."""
+        """Return the block with this number; None if it is not stored."""
         block, disk = self.memory.get(number), self.disk
         if block is None and disk is not None and number in disk.blocks:
             return disk.get(number)
@@ -226,7 +225,7 @@ class Account:
 
 
 def free_disk(folder: str) -> float:
-    """Bytes of free space in a folder; 0 if the system does not tell."""
+    """Return the bytes of free space in a folder; 0 if the system does not report it."""
     try:
         return float(shutil.disk_usage(folder).free)
     except OSError:
@@ -249,12 +248,12 @@ STORES: dict[str, Callable[[], Any]] = {"memory": InMemory, "disk": OnDisk}
 
 
 def _detached(block: Block) -> Block:
-    """The block with its own targets: they may be a view of a batch, which would stay in memory with it."""
+    """Copy the targets of a block: a view would keep the batch that it belongs to in memory."""
     return block if block.y is None else block.replace(y=block.y.copy())
 
 
 def _size(block: Block) -> int:
-    """Bytes of the arrays of a block."""
+    """Return the bytes of the arrays of a block."""
     return sum(map(_bytes, block.__getstate__().values()))
 
 

@@ -12,11 +12,11 @@ _seconds: ContextVar[float] = ContextVar("task_timeout", default=600.0)
 
 @contextmanager
 def task_timeout(seconds: float) -> Iterator[None]:
-    """Context manager: timeout in seconds of folds on a cluster without progress. The default is 600 s.
+    """Context manager: set the timeout in seconds of folds that make no progress on a cluster.
 
-    If no task of a fold ends within this time, the missing ones are submitted once more: they are stateless,
-    so the bits are the same. If again none ends, the fold raises a TimeoutError that names the missing
-    blocks.
+    The default is 600 s. If no task of a fold ends within this time, the missing ones are submitted once
+    more. They are stateless, so the bits are the same. If again none ends, the fold raises a TimeoutError
+    that names the missing blocks.
 
     >>> import suffice
     >>> with suffice.task_timeout(3600):
@@ -42,11 +42,11 @@ def in_order(
     what: Callable[[list[int]], str],
     look: str,
 ) -> Iterator[int]:
-    """The indices of n tasks in order, each when it has ended: the policy of every cluster.
+    """Yield the indices of n tasks in order, each when it has ended. All clusters use it.
 
     `ended(numbers, seconds)` waits up to `seconds` for one of these tasks, and returns those that have ended.
-    `again(numbers)` submits them once more. `what(numbers)` describes them, and `look` is the advice if none
-    ends.
+    `again(numbers)` submits them once more. `what(numbers)` describes them for the error if none ends, and
+    `look` is its advice.
     """
     span = seconds()
     known: set[int] = set()
@@ -72,6 +72,6 @@ def in_order(
 
 
 def blocks_of(runs: list[int], length: int) -> str:
-    """Description of the blocks of some runs."""
+    """Return a description of the blocks of some runs."""
     shown = [f"{m * length} to {(m + 1) * length - 1}" if length > 1 else f"{m}" for m in runs[:8]]
     return f"blocks {', '.join(shown)}" + (f" and {len(runs) - 8} other tasks" if len(runs) > 8 else "")
