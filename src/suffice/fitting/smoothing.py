@@ -154,7 +154,8 @@ class Smoothing:
     def _restricted(self, log_alpha: np.ndarray) -> Derivatives:
         """Return the REML criterion, with derivatives by the logs of the penalties.
 
-        It is twice the restricted negative log-likelihood."""
+        It is twice the restricted negative log-likelihood.
+        """
         alpha, inverse, log_determinant, coef = self._parts(log_alpha)
         bent = self.penalized
         strength = alpha[np.searchsorted(self.bent, self.feature[bent])]

@@ -166,7 +166,7 @@ class Standardization(Value):
         return np.tile(np.append(each, np.zeros(self.n_constants)), size // self._width)
 
     def fold(self, data: Any, model: Any) -> Any:
-        """Return the fold of `model.summarize`, where parameters and derivatives are of standardized columns."""
+        """Return the fold of `model.summarize`. Parameters and derivatives are of standardized columns."""
         if self.far:
             return data.fold(_summarize, self, model)
         if self.ordinary:

@@ -169,7 +169,8 @@ class GroupParts(Value):
         """Assign groups to parts, so that each part has about its share of the rows of each class.
 
         It takes one pass. From the largest to the smallest, each group goes to the part with the fewest rows
-        of its classes, relative to the share of the part."""
+        of its classes, relative to the share of the part.
+        """
         s = data.fold(_group_counts, drawing)
         group, place = np.unique(s.group, return_inverse=True)
         label, code = np.unique(s.label, return_inverse=True)

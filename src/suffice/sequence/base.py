@@ -19,8 +19,10 @@ from ..inputs import map_block, open_sequences, read_sequences
 
 
 class SequenceEstimator(Iterative):
-    """Base class of estimators whose examples are sequences: one 2-D array, rows with `groups`, a list of
-    arrays, or a table."""
+    """Base class of estimators whose examples are sequences.
+
+    The input is one 2-D array, rows with `groups`, a list of arrays, or a table.
+    """
 
     takes: ClassVar[str] = "sequences"
 
@@ -32,18 +34,20 @@ class SequenceEstimator(Iterative):
     __metadata_request__score: ClassVar[dict[str, bool]] = {"groups": True}
 
     def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
-        """The sequences to fit, checked. `X` is the pair of the `X` and the `groups` of `fit`."""
+        """Return the checked sequences to fit. `X` is a pair, the `X` and the `groups` of `fit`."""
         steps, groups = X
         return open_sequences(self, steps, y, groups, sample_weight, reset=reset, block_rows=self._block_rows)
 
     def _of_steps(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> Any:
-        """A result for each step, in the shape of the input. `f` takes a block of sequences, and returns
-        one result per row."""
+        """Return a result for each step, in the shape of the input.
+
+        `f` takes a block of sequences, and returns one result per row.
+        """
         block, shaped = read_sequences(self, X, groups)
         return shaped(map_block(f, block))
 
     def _of_sequences(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> np.ndarray:
-        """A result for each sequence. `f` takes a block of sequences, and returns one result per sequence."""
+        """Return a result for each sequence. `f` returns them for a block of sequences."""
         return map_block(f, read_sequences(self, X, groups)[0])
 
 
@@ -128,8 +132,10 @@ distributed data set
             )
 
     def top_transitions(self, n_transitions: int = 10) -> list[tuple[Any, Any, float]]:
-        """Transitions with the largest weights: a label, the next label, and the weight, by decreasing
-        magnitude."""
+        """Return the transitions with the largest weights, by decreasing magnitude.
+
+        Each is a label, the next label, and the weight.
+        """
         check_is_fitted(self)
         top = np.argsort(-np.abs(self.transitions_), axis=None, kind="stable")[:n_transitions]
         classes = self.classes_.tolist()
@@ -169,7 +175,7 @@ distributed data set
 
 
 def _right_steps(estimator: Any, block: Sequences) -> np.ndarray:
-    """Weight of the correctly labelled steps, and of all."""
+    """Return the weight of the correctly labelled steps, and of all steps."""
     assert block.y is not None
     predicted = estimator._labels(block)
     check_label_types(block.y, predicted)
@@ -178,7 +184,7 @@ def _right_steps(estimator: Any, block: Sequences) -> np.ndarray:
 
 
 def scored(estimator: Any, f: Callable[..., np.ndarray], X: Any, sample_weight: Any) -> float:
-    """The ratio of the sums of f(estimator, block), over a table that holds the labels."""
+    """Return the ratio of the two sums of f(estimator, block), over a table that contains the labels."""
     check_is_fitted(estimator)
     data = open_sequences(estimator, X, None, None, sample_weight, reset=False)
     part, total = data.fold(f, estimator)

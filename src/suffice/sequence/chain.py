@@ -1,6 +1,6 @@
 """Linear chains of log potentials: partition function, marginals, best paths. Li ch. 10 and 11.
 
-Hidden Markov models and conditional random fields differ in where the potentials come from.
+Hidden Markov models and conditional random fields compute different potentials, and share everything else.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from ..core.values import Value
 
 @dataclass(frozen=True, eq=False)
 class Chains(Value):
-    """Log potentials of the states and transitions of concatenated sequences; -inf forbids."""
+    """Log potentials of the states and transitions of concatenated sequences; -inf is impossible."""
 
     state: Annotated[np.ndarray, "(N, K)"]
     start: Annotated[np.ndarray, "(K,)"]
@@ -30,7 +30,7 @@ class Chains(Value):
 
     @property
     def _arrays(self) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """Log potentials of states, first states and transitions, (1, K, K) or (N, K, K), contiguous."""
+        """Contiguous log potentials of states, first states and transitions, (1, K, K) or (N, K, K)."""
         state, start, moves = (
             np.ascontiguousarray(a, np.float64) for a in (self.state, self.start, self._moves)
         )
@@ -59,8 +59,7 @@ class Chains(Value):
 
     @cached_property
     def _scales(self) -> tuple[np.ndarray, np.ndarray]:
-        """The scale of each step, and which sequences are impossible. Smoothing computes them as a
-        by-product."""
+        """The scale of each step, and a mask of impossible sequences. Smoothing also computes them."""
         return self._forward[1:]
 
     @property
@@ -71,7 +70,7 @@ class Chains(Value):
         return len(self.offset) - 1
 
     def __getitem__(self, s: int) -> Chains:
-        """One sequence."""
+        """Return one sequence."""
         a, b = self._spans[s]
         move = self.move[a:b] if self.move.ndim == 3 else self.move
         return Chains(self.state[a:b], self.start, move, np.array([0, b - a]))
@@ -101,7 +100,7 @@ class Chains(Value):
         return log_backward(U, moves, self.offset)
 
     def log_sum_backward(self) -> np.ndarray:
-        """Log partition function of each sequence, by the backward recursion."""
+        """Return the log partition function of each sequence, by the backward recursion."""
         first = firsts(self.offset)
         out = np.zeros(len(self))
         ends = self.start + self.state[first] + self._log_backward[first]
@@ -109,8 +108,10 @@ class Chains(Value):
         return out
 
     def filtered(self) -> np.ndarray:
-        """Filtered marginals: probabilities of the state given the steps up to it, (N, K); zero from an
-        impossible step on."""
+        """Return the filtered marginals: probabilities of the state given the steps up to it, (N, K).
+
+        They are zero from an impossible step on.
+        """
         alpha, _, lost = self._forward
         alpha = alpha.copy()
         for s in np.flatnonzero(lost).tolist():
@@ -119,9 +120,11 @@ class Chains(Value):
         return alpha
 
     def smoothed(self, weight: np.ndarray | None = None) -> tuple[np.ndarray, np.ndarray]:
-        """Smoothed marginals given all steps, times the weight of the sequence: of the states, (N, K),
-        and of the transitions, summed over all steps (K, K), or into each step (N, K, K). They are zero if
-        the sequence has probability zero."""
+        """Return the smoothed marginals given all steps, times the weight of the sequence.
+
+        These are the marginals of the states, (N, K), and of the transitions, summed over all steps (K, K),
+        or into each step (N, K, K). They are zero for sequences of probability zero.
+        """
         from ..loops.chains import smooth
 
         weight = np.ones(len(self)) if weight is None else np.ascontiguousarray(weight, dtype=np.float64)
@@ -149,19 +152,18 @@ class Chains(Value):
         add_log_pairs(before, U, after, moves, total, w, into)
 
     def by_step(self) -> Chains:
-        """The same chains with transitions for each step, so that the marginals of transitions are by
-        step, too."""
+        """Return the same chains with transitions for each step, so that their marginals are by step, too."""
         N, K = self.state.shape
         return self.replace(move=np.ascontiguousarray(np.broadcast_to(self.move, (N, K, K))))
 
     def best(self) -> tuple[np.ndarray, np.ndarray]:
-        """The best path of each sequence (Viterbi), concatenated, (N,), and its log score, (S,)."""
+        """Return the best path of each sequence (Viterbi), concatenated, (N,), and its log score, (S,)."""
         from ..loops.chains import best_paths
 
         return best_paths(*self._arrays, self.offset)
 
     def k_best(self, count: int) -> list[tuple[np.ndarray, np.ndarray]]:
-        """The k best paths of each sequence by decreasing score, (<= count, N_s), and their log scores."""
+        """Return the best paths of each sequence, (<= count, N_s), and their log scores, which decrease."""
         from ..loops.chains import k_best_paths
 
         out = []
@@ -172,7 +174,7 @@ class Chains(Value):
         return out
 
     def score(self, path: np.ndarray) -> np.ndarray:
-        """The log scores, (S,), of concatenated paths (N,)."""
+        """Return the log scores, (S,), of concatenated paths (N,)."""
         N = len(self.state)
         by_step = self.state[np.arange(N), path]
         first = np.zeros(N, bool)
@@ -185,7 +187,7 @@ class Chains(Value):
 
 
 def by_sequence(values: np.ndarray, offset: np.ndarray) -> np.ndarray:
-    """Sums of (N,) over the steps of each sequence, (S,)."""
+    """Sum values of steps, (N,), by sequence, (S,)."""
     if len(offset) == 1:
         return np.zeros(0)
     out = np.add.reduceat(np.append(values, 0.0), offset[:-1])
@@ -194,7 +196,7 @@ def by_sequence(values: np.ndarray, offset: np.ndarray) -> np.ndarray:
 
 
 def _exp(x: np.ndarray) -> np.ndarray:
-    """The exponential of each number, with the same bits on every CPU."""
+    """Return the exponential of each number, with the same bits on every CPU."""
     from ..loops.elementary import exp
 
     return exp(np.ascontiguousarray(x, np.float64).ravel()).reshape(x.shape)

@@ -31,9 +31,9 @@ class Chunk(NamedTuple):
 def chunks(labels: Any, groups: Any = None, *, scheme: str = "iob2", strict: bool = False) -> list[Chunk]:
     """Extract chunks from the labels of steps.
 
-    A label is `O`, outside of all chunks, or a letter and a type such as `B-PER`; the type is optional. A
-    chunk begins at `B` and at `S`, and wherever a label cannot continue the previous one: after `O`, `E` or
-    `S`, and at another type. It ends before the next chunk, before `O`, and with `E` and `S`.
+    A label is `O` (outside of all chunks), or a letter and an optional type, such as `B-PER`. A chunk begins
+    at `B` and `S`, and where a label cannot continue the previous chunk: after `O`, `E` or `S`, and at
+    another type. It ends before the next chunk, before `O`, and with `E` and `S`.
 
     Parameters
     ----------
@@ -69,7 +69,7 @@ def chunks(labels: Any, groups: Any = None, *, scheme: str = "iob2", strict: boo
 
 @dataclass(frozen=True)
 class ChunkScore:
-    """Numbers of predicted, true and correct chunks. A chunk is correct if its type and both ends are."""
+    """Numbers of predicted, true and correct chunks. The type and both ends of a correct chunk are right."""
 
     n_correct: int
     n_predicted: int
@@ -93,7 +93,7 @@ class ChunkScore:
 
 @dataclass(frozen=True)
 class ChunkScores(ChunkScore):
-    """Scores over all chunks, and by type in `by_type`. Printed, it is a table."""
+    """Scores over all chunks, and by type in `by_type`. Its string is a table."""
 
     by_type: dict[str, ChunkScore]
 
@@ -112,7 +112,7 @@ def chunk_scores(
 ) -> ChunkScores:
     """Precision, recall and F1 of chunks, overall and by type.
 
-    A chunk is correct only if its type and both its ends are.
+    A chunk is correct only if its type and both its ends are right.
 
     Parameters
     ----------
@@ -159,12 +159,12 @@ def chunk_scores(
 
 
 def _flat(labels: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
-    """Concatenated labels, and the offsets of the sequences."""
+    """Return the concatenated labels, and the offsets of the sequences."""
     if hasattr(labels, "to_pylist"):  # an Arrow column
         labels = labels.to_pylist()
     if getattr(labels, "ndim", 1) == 2 and labels.shape[1] == 1:
         labels = column_or_1d(labels)
-    labels = list(labels)  # also of a column of lists: of NumPy, pandas or Polars
+    labels = list(labels)  # also for a column of lists of NumPy, pandas or Polars
     depths = {_depth(part) for part in labels}
     if depths - {0, 1} or len(depths) > 1:
         raise ValueError(
@@ -185,7 +185,7 @@ def _flat(labels: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
 
 
 def _depth(labels: Any) -> int:
-    """The depth of nested lists: 0 for a label."""
+    """Return the depth of nested lists: 0 for a label."""
     if isinstance(labels, str) or not hasattr(labels, "__len__"):
         return 0
     return 1 + max((_depth(part) for part in labels), default=0)
@@ -210,7 +210,7 @@ def _found(labels: np.ndarray, offset: np.ndarray, scheme: str, strict: bool) ->
     within = letter != "O"
     goes_on = ~first[:-1] & within & same & np.isin(letter, ["I", "E"]) & np.isin(before, ["B", "I"])
     start = np.flatnonzero(within & ~goes_on)
-    # Chunks have no gaps, so the length of a chunk is one plus the number of its steps that continue it.
+    # The length of a chunk is one plus the number of steps that continue it.
     stop = np.searchsorted(np.flatnonzero(goes_on), start, side="left")
     stop = start + 1 + np.diff(np.append(stop, goes_on.sum()))
     if strict:

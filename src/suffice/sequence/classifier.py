@@ -40,13 +40,13 @@ from .hidden_markov import SOFT, HiddenMarkov, HiddenMarkovModel
 class SequenceClasses(Model):
     """p(sequence, c) = prior_c p_c(sequence), with the class of every sequence known."""
 
-    classes: Annotated[np.ndarray, "labels (C,)"]  # in order
+    classes: Annotated[np.ndarray, "labels (C,)"]  # sorted
     prior: Annotated[np.ndarray, "real (C,)"]
     members: Annotated[tuple[HiddenMarkov, ...], "C of D"]
-    given_prior: Annotated[np.ndarray | None, "real (C,)"] = None  # if it is not to be estimated
+    given_prior: Annotated[np.ndarray | None, "real (C,)"] = None  # None if the prior is estimated
 
     def log_likelihoods(self, block: Sequences) -> np.ndarray:
-        """log p(sequence given c), (S, C)."""
+        """Return log p(sequence given c), (S, C)."""
         return np.stack([m.chains(block.X, block.offset).log_sum for m in self.members], axis=1)
 
     def summarize(self, block: Sequences) -> GroupStatistics:
@@ -61,13 +61,13 @@ class SequenceClasses(Model):
         return self.replace(prior=prior, members=tuple(m.estimate(part) for m, part in pairs))
 
     def objective(self, s: GroupStatistics) -> float:
-        """Mean log-likelihood per step (plus log priors over the same weight)."""
+        """Return the mean log-likelihood per step (plus the log priors over the same weight)."""
         steps = sum(part.weight for part in s.component.parts)
         return (s.log_likelihood + sum(m.log_prior() for m in self.members)) / steps
 
 
 def _of_class(label: Any, block: Sequences) -> Sequences:
-    """The sequences of one class. All rows of a sequence have its label."""
+    """Return the sequences of one class. All rows of a sequence have its label."""
     assert block.y is not None
     of = np.zeros(len(block), bool)
     of[block.lengths > 0] = block.y[block.firsts] == label
@@ -155,7 +155,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False  # one array is one sequence, and that is one example
+        tags.input_tags.two_d_array = False  # a 2-D array is one sequence, which is a single example
         tags.input_tags.allow_nan = True
         return tags
 
@@ -227,7 +227,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         log_likelihood = self.log_likelihood(X, groups)
         impossible = (log_likelihood == -np.inf).all(
             axis=1, keepdims=True
-        )  # which tells no class from another
+        )  # under each class: predict the prior
         with np.errstate(divide="ignore"):
             joint = np.where(impossible, 0.0, log_likelihood) + np.log(self.class_prior_)
         return log_softmax(joint, axis=1)
@@ -260,7 +260,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         steps = np.maximum(block.lengths, 1)
         none = log_likelihood[np.arange(len(best)), best] / steps < self.threshold
         outlier = np.asarray(self.outlier_label)
-        if (outlier.dtype.kind in "US") != (label.dtype.kind in "US"):  # numbers stay numbers beside text
+        if (outlier.dtype.kind in "US") != (label.dtype.kind in "US"):  # NumPy would convert numbers to text
             label = label.astype(object)
         kind = np.result_type(label, outlier)
         return np.where(none, outlier.astype(kind), label.astype(kind))
@@ -279,7 +279,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
 
 
 def _right_sequences(estimator: SequenceClassifier, block: Sequences) -> np.ndarray:
-    """Weight of the correctly classified sequences, and of all. Empty sequences have no weight."""
+    """Return the weight of the correctly classified sequences, and of all. Empty sequences have no weight."""
     block = block[block.lengths > 0]
     assert block.y is not None
     labels, predicted = block.y[block.firsts], estimator._labels(block)
@@ -289,7 +289,7 @@ def _right_sequences(estimator: SequenceClassifier, block: Sequences) -> np.ndar
 
 
 def _starts(template: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarkov, ...]:
-    """Initial model of one class."""
+    """Return the initial models of one class."""
     member = clone(template)
     member.n_features_in_ = D
     return member._starts(member._with_states(data)[0])
@@ -302,8 +302,10 @@ def _labels_differ(block: Sequences) -> np.ndarray:
 
 
 def _of_one_alphabet(members: tuple[HiddenMarkov, ...]) -> tuple[HiddenMarkov, ...]:
-    """Extend all models to the categories of all classes, so that a category not seen in a class has a
-    low probability in it."""
+    """Extend all models to the categories of all classes.
+
+    A category that was not seen in a class then has a low probability in it.
+    """
     categoricals = [_categoricals(m.emission) for m in members]
     values = [
         tuple(np.unique(np.concatenate(columns)) for columns in zip(*(f.values for f in same), strict=True))
@@ -321,7 +323,7 @@ def _categoricals(family: Family) -> list[Categorical]:
 
 
 def _with_categories(family: Any, values: Iterator[tuple[np.ndarray, ...]]) -> Any:
-    """The family with more categories, which have probability zero, or a little with smoothing."""
+    """Add categories to a family. They have probability zero, or a small one with smoothing."""
     if isinstance(family, ProductFamily):
         return family.replace(parts=tuple(_with_categories(part, values) for part in family.parts))
     if isinstance(family, Mixtures):
@@ -338,7 +340,10 @@ def _with_categories(family: Any, values: Iterator[tuple[np.ndarray, ...]]) -> A
 
 
 def at_rows(X: Any, y: Any, groups: Any) -> Any:
-    """The class of the sequence of each row, in the shape of X. A table has them in a column."""
+    """Return the class of each row, which is that of its sequence, in the shape of X.
+
+    A table has the classes in a column.
+    """
     if y is None or isinstance(X, Table):
         return y
     try:
@@ -352,7 +357,7 @@ def at_rows(X: Any, y: Any, groups: Any) -> Any:
             np.full(part.shape[0] if hasattr(part, "shape") else len(part), c)
             for part, c in zip(X, y, strict=True)
         ]
-    if np.isscalar(X):  # refused where X is read
+    if np.isscalar(X):  # reading X raises the error
         return y
     if groups is None:
         raise ValueError(

@@ -46,23 +46,23 @@ from .chain import Chains
 
 SOLVERS = ("lbfgs", "gradient", "sgd", "iis-s", "iis-t")
 RUN_BYTES = 1 << 21  # memory of the scores of the steps that are summarized at a time
-WORTH = 64  # least operations on a block per number of its summary: fewer are fast beside adding the summary
+WORTH = 64  # least operations per number of a summary, so that adding it takes a small part of the time
 LEAST = 1 << 22  # least operations on a block
 
 
 @dataclass(frozen=True, eq=False)
 class LinearChain(LossModel):
-    """p(y given x) proportional to exp sum_n (x_n node[:, y_n] + move_n[y_n-1, y_n]), the latter from n = 2.
+    """p(y given x) proportional to exp sum_n (x_n node[:, y_n] + move_n[y_n-1, y_n]), with move_n from n = 2.
 
     The weights of transitions are the same at all steps, or move_n = move + sum_e x_n[e] edge_e for some
-    columns e. With a kernel, x_n are the kernels of a step with its points.
+    columns e. With a kernel, x_n are the kernels of a step with the points of the kernel.
     """
 
     threads_share_blocks: ClassVar[bool] = True
     theta: Annotated[np.ndarray, "(M * K + K * K + E * K * K,)"]  # nodes, moves, moves by `edge`
     classes: Annotated[np.ndarray, "labels (K,)"]
     class_weight: Annotated[np.ndarray, "(K,)"]
-    edge: Annotated[np.ndarray, "int (E,)"]  # numbers of columns
+    edge: Annotated[np.ndarray, "int (E,)"]  # indices of columns
     kernel: Annotated[KernelColumns | None, "M, D"] = None
 
     def check_loaded(self, sizes: dict[str, int]) -> None:
@@ -71,7 +71,7 @@ class LinearChain(LossModel):
             sizes["D"] = sizes["M"]
 
     def features(self, block: Any) -> Any:
-        """The block with the kernels of its steps with the points, if there is a kernel."""
+        """Return the block. With a kernel, its features are the kernels of the steps with the points."""
         return block if self.kernel is None else block.replace(X=self.kernel(block.X))
 
     @property
@@ -90,7 +90,7 @@ class LinearChain(LossModel):
         return theta[:split].reshape(-1, K), theta[split:].reshape(1 + E, K, K)
 
     def chains(self, block: Any) -> Chains:
-        """The log potentials of the sequences of a block."""
+        """Return the log potentials of the sequences of a block."""
         return self._chains(self.features(block))
 
     def _chains(self, block: Any) -> Chains:
@@ -106,17 +106,19 @@ class LinearChain(LossModel):
         return columns.toarray() if sp.issparse(columns) else columns
 
     def runs(self, block: Any, by_step: bool = False) -> Iterable[Any]:
-        """The block in runs of sequences whose scores stay in the cache: those of transitions too, if each
-        step has its own."""
+        """Iterate over runs of sequences of a block whose scores stay in the cache.
+
+        `by_step` tells whether each step has scores of transitions.
+        """
         K = len(self.classes)
         rows = power_of_two(RUN_BYTES / (8 * K * (K if by_step or len(self.edge) else 1)), 64)
         return (block[part] for part in block.parts(rows))
 
     def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Objective:
-        """Minus the log-likelihood, and its gradient: expected minus observed counts. A step is an example.
+        """Return minus the log-likelihood, and its gradient: expected minus observed counts.
 
-        All runs of the block are added to one array, in their order. The terms may be computed ahead:
-        `each` is `map`, or its equivalent in threads.
+        Steps are the examples. All runs of the block are added to one array, in order. `each` is `map`, or
+        its equivalent in threads, which computes terms ahead.
         """
         out = np.zeros(len(self.theta))
         loss, total = 0.0, 0.0
@@ -126,14 +128,14 @@ class LinearChain(LossModel):
         return Objective(total, loss, out)
 
     def _apart(self, run: Any) -> tuple[Any, np.ndarray, np.ndarray, float]:
-        """Expected minus observed states and transitions, and the loss."""
+        """Return expected minus observed states and transitions, and the loss."""
         chains, weight = self._chains(run), self.weights(run)
         states, moves = chains.smoothed(weight)
         score = self._observe(run, -weight, states, moves, chains)
         return run, states, moves, float(weight.dot(chains.log_sum)) + score
 
     def weights(self, block: Any) -> np.ndarray:
-        """Weights of sequences, (S,): their own, times the mean of the class weights of their labels."""
+        """Return the weights of sequences times the mean of the class weights of their labels, (S,)."""
         if (self.class_weight == 1).all():
             return block.weight
         of_steps = self.class_weight[self.codes(block)]
@@ -141,7 +143,7 @@ class LinearChain(LossModel):
         return block.weight * sums / np.maximum(block.lengths, 1)
 
     def observed(self, block: Any) -> np.ndarray:
-        """Observed counts of features and transitions, (P,)."""
+        """Return the observed counts of features and transitions, (P,)."""
         K, out = len(self.classes), np.zeros(len(self.theta))
         for run in self.runs(self.features(block)):
             N = run.X.shape[0]
@@ -151,14 +153,14 @@ class LinearChain(LossModel):
         return out
 
     def expected(self, block: Any) -> np.ndarray:
-        """Expected counts of features and transitions given x, (P,)."""
+        """Return the expected counts of features and transitions given x, (P,)."""
         out = np.zeros(len(self.theta))
         for run in self.runs(self.features(block)):
             self._add_counts(run.X, *self._chains(run).smoothed(run.weight), out)
         return out
 
     def expected_by_total(self, totals: np.ndarray, block: Any) -> np.ndarray:
-        """Expected counts, with class weights, by the total of the features of a sequence, (M, P)."""
+        """Return the expected counts with class weights by the total of features of a sequence, (M, P)."""
         out = np.zeros((len(totals), len(self.theta)))
         for run in self.runs(self.features(block), by_step=True):
             states, moves = self._chains(run).by_step().smoothed(self.weights(run))
@@ -169,7 +171,7 @@ class LinearChain(LossModel):
         return out
 
     def totals(self, block: Any) -> np.ndarray:
-        """Total of the features of each sequence, which does not depend on its labels, (S,)."""
+        """Return the total of the features of each sequence, which does not depend on its labels, (S,)."""
         S = len(block)
         number = np.repeat(np.arange(S), block.lengths)
         values = np.asarray(block.X.sum(axis=1)).ravel()
@@ -182,7 +184,7 @@ class LinearChain(LossModel):
     def _observe(
         self, run: Any, weight: np.ndarray, states: np.ndarray, moves: np.ndarray, chains: Chains
     ) -> float:
-        """Add the weights at the observed labels and transitions in place, and sum their log scores."""
+        """Add the weights at observed labels and transitions in place, and return the sum of log scores."""
         from ..loops.labels import observe
 
         by_step = moves if moves.ndim == 3 else moves[None]
@@ -190,7 +192,7 @@ class LinearChain(LossModel):
         return observe(self.codes(run), run.offset, weight, chains.state, of_moves, states, by_step)
 
     def codes(self, block: Any) -> np.ndarray:
-        """The numbers of the labels, (N,)."""
+        """Return the labels as indices of classes, (N,)."""
         return class_codes(self.classes, block.y)
 
     def _add_counts(self, X: Any, states: np.ndarray, moves: np.ndarray, out: np.ndarray) -> None:
@@ -213,9 +215,9 @@ class Explanation(Value):
     """
 
     label: Any
-    runner_up: Any  # the most probable of the other labels
+    runner_up: Any  # the most probable other label
     margin: float
-    reasons: tuple[tuple[str, float], ...]  # a feature or a move, and its amount; the largest first
+    reasons: tuple[tuple[str, float], ...]  # features or transitions with contributions, decreasing
 
 
 class ConditionalRandomField(StepClassifier):
@@ -396,7 +398,7 @@ class ConditionalRandomField(StepClassifier):
     def _solve(self, data: Partitions) -> Progress:
         solver = find_solver(self.solver, SOLVERS, l1_ratio=self.l1_ratio)
         classes = classes_of(data)
-        # Labels are looked up once, not in every pass.
+        # Labels are converted to indices once, and not in every pass.
         coded = data.map(_coded, classes)
         space, steps = self._features(self._kernel(solver), coded, solver)
         start = self._start(data, classes, space)
@@ -414,7 +416,7 @@ class ConditionalRandomField(StepClassifier):
         s = problem.statistics(progress.model)
         return Progress.after(progress, model=as_model(progress.model), statistics=s)
 
-    # --- how it is fitted ---------------------------------------------------------------------------------
+    # --- fitting ------------------------------------------------------------------------------------------
 
     def _guarantee(self) -> Guarantee:
         exact = not isinstance(self._as_kernel(), Linear) and self.landmarks is None
@@ -424,7 +426,7 @@ class ConditionalRandomField(StepClassifier):
         return as_kernel(self.kernel, {} if self.gamma is None else {"gamma": self.gamma})
 
     def _kernel(self, solver: Solver) -> Kernel | None:
-        """The kernel, or None if the features themselves have weights."""
+        """Return the kernel, or None if features have weights."""
         kernel = self._as_kernel()
         if isinstance(kernel, Linear):
             if self.landmarks is not None:
@@ -442,7 +444,7 @@ class ConditionalRandomField(StepClassifier):
     def _features(
         self, kernel: Kernel | None, data: Partitions, solver: Solver
     ) -> tuple[Landmarks | None, Any]:
-        """The points of the kernel, and the steps with features whose inner products are the kernel."""
+        """Return the points of the kernel, and the data with features whose inner products are the kernel."""
         if kernel is None:
             return None, data
         if self.landmarks is None:
@@ -455,8 +457,10 @@ class ConditionalRandomField(StepClassifier):
         return space, data.map(_with_features, space) if solver.gathers else Features(data, space)
 
     def _scale(self, data: Any, start: LinearChain) -> np.ndarray | None:
-        """Preconditioning: the scale of the feature of each weight, (P,). The solver optimizes weights times
-        scales. None if all scales are moderate."""
+        """Return the scale of the feature of each weight, (P,), for preconditioning.
+
+        The solver optimizes weights times scales. None if all scales are moderate.
+        """
         sizes = data.fold(_step_sizes)
         standard = Standardization.of(sizes, 1.0 / (self.C * sizes.weight), n_constants=0, shift=False)
         if standard.ordinary:
@@ -465,8 +469,10 @@ class ConditionalRandomField(StepClassifier):
         return np.concatenate([np.repeat(scale, K), np.ones(K * K), np.repeat(scale[start.edge], K * K)])
 
     def _block_rows(self, block: Any) -> float:
-        """Block size for which computing the summary takes long compared with adding it: a summary may be
-        larger than the rows."""
+        """Return a block size for which computing a summary takes longer than adding it.
+
+        A summary may be larger than the rows.
+        """
         N, D = block.X.shape
         K = len(distinct(block.y))
         nonzero = block.X.nnz / max(1, N) if sp.issparse(block.X) else D
@@ -501,11 +507,12 @@ class ConditionalRandomField(StepClassifier):
         return np.array(columns, dtype=np.int64)
 
     def _penalised(self, theta: np.ndarray, s: Objective) -> tuple[float, np.ndarray]:
-        """Mean loss per step plus the l2 penalty, with its gradient."""
+        """Return the mean loss per step plus the l2 penalty, with the gradient."""
         from ..loops.vectors import add_scaled, dot
 
         strength = (1.0 - self.l1_ratio) / self.C
-        gradient = s.gradient if s.gradient.flags.writeable else s.gradient.copy()  # nobody else has it
+        # The gradient of `s` is changed in place, since it is not used again.
+        gradient = s.gradient if s.gradient.flags.writeable else s.gradient.copy()
         if strength:
             add_scaled(gradient, strength, theta)
         gradient *= 1.0 / s.weight
@@ -535,7 +542,8 @@ class ConditionalRandomField(StepClassifier):
             gradient = (n / steps) * gradient + strength * theta
             return gradient if scale is None else gradient / scale
 
-        # About as long as no sequence overshoots: the curvature of one is at most that of its features.
+        # The step length is about the inverse of the largest curvature of a sequence, which its features
+        # bound.
         columns = 1.0 if scale is None else start.replace(theta=scale).node[:, 0]
         lipschitz = max(0.5 * _squares(example.X, columns) + example.X.shape[0] for example in examples)
         return self._descend(
@@ -573,8 +581,8 @@ class ConditionalRandomField(StepClassifier):
             value = (s.loss + 0.5 * strength * float(theta.dot(theta))) / s.weight
             if by_total:
                 return value, data.fold(LinearChain.expected_by_total, start.at(theta), totals)
-            # The slack feature, what is missing of the largest total, does not depend on the labels: its
-            # expected count is always the one observed, and its weight stays zero.
+            # The slack feature, the largest total minus the total of a sequence, does not depend on the
+            # labels. So its expected count always equals the observed one, and its weight stays zero.
             return value, (s.gradient + observed)[None]
 
         return solver.minimize(
@@ -598,7 +606,7 @@ class ConditionalRandomField(StepClassifier):
             "edge_coef_": model.moves[1:],
         }
 
-    # --- what it answers ----------------------------------------------------------------------------------
+    # --- prediction ---------------------------------------------------------------------------------------
 
     @row_wise
     def predict_proba(self, X: Any, groups: Any = None) -> Any:
@@ -678,7 +686,7 @@ class ConditionalRandomField(StepClassifier):
         return [(self.classes_[paths], score - total) for (paths, score), total in found]
 
     def _allowed(self, allowed: Any) -> tuple[np.ndarray, np.ndarray]:
-        """Masks of the allowed transitions, (K, K), and starts, (K,)."""
+        """Return masks of the allowed transitions, (K, K), and first labels, (K,)."""
         K = len(self.classes_)
         matrix = np.asarray(allowed) if not isinstance(allowed, set | frozenset) else np.empty(0)
         if matrix.dtype == bool:
@@ -704,7 +712,7 @@ class ConditionalRandomField(StepClassifier):
         return int(place[0])
 
     def _open_to(self, fixed: Any, shape: Any) -> np.ndarray:
-        """Mask of the allowed labels of each step, (N, K)."""
+        """Return a mask of the allowed labels of each step, (N, K)."""
         nested = len(fixed) and isinstance(fixed[0], list | tuple | np.ndarray)
         flat = np.empty(sum(map(len, fixed)) if nested else len(fixed), dtype=object)
         flat[:] = [label for part in fixed for label in part] if nested else list(fixed)
@@ -776,7 +784,7 @@ class ConditionalRandomField(StepClassifier):
 
 
 def _of_kernels(space: Landmarks | None, model: LinearChain) -> LinearChain:
-    """The model with weights of the points, from one with weights of the features of their space."""
+    """Convert a model with weights of the features of landmarks to one with weights of the landmarks."""
     if space is None:
         return model
     node, moves = model._parts(model.theta)
@@ -785,7 +793,7 @@ def _of_kernels(space: Landmarks | None, model: LinearChain) -> LinearChain:
 
 
 def _projected(space: Landmarks | None, model: LinearChain) -> np.ndarray:
-    """The parameters of the nearest function in the space of other points."""
+    """Return the parameters of the nearest function in the space of other points."""
     if space is None or model.kernel is None:
         return model.theta
     node, moves = model._parts(model.theta)
@@ -819,7 +827,7 @@ def _step_sizes(block: Any) -> ColumnSizes:
 
 
 def _squares(X: Any, scale: Any) -> float:
-    """The sum of the squares of features in units of `scale`, a number or one for each column."""
+    """Return the sum of the squares of features divided by `scale`, a number or one for each column."""
     if sp.issparse(X):
         X = X.data / (scale[X.indices] if np.ndim(scale) else scale)
         return float(X.dot(X))

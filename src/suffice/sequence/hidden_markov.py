@@ -52,17 +52,16 @@ DISCRETE: dict[str, Any] = {
     "poisson": Poisson,
     "bernoulli": Bernoulli,
 }
-SOFT = 0.1  # fraction of the initial responsibilities that goes to all states: zeros would stay zero
+SOFT = 0.1  # fraction of initial responsibilities that is spread over all states: zeros would stay zero
 UNKNOWN = -1
 
 
 @dataclass(frozen=True, eq=False)
 class ExpectedCounts(Statistics):
-    """Expected counts of initial states and transitions, statistics of the emissions, and the
-    log-likelihood."""
+    """Expected counts of initial states and transitions, statistics of emissions, and the log-likelihood."""
 
     log_likelihood: float
-    weight: float  # steps
+    weight: float  # number of steps
     start: Annotated[np.ndarray, "(K,)"]
     moves: Annotated[np.ndarray, "(K, K)"]
     emission: Any
@@ -81,16 +80,18 @@ class HiddenMarkov(Model):
     """
 
     start: Annotated[np.ndarray, "real (K,)"]
-    transition: Annotated[np.ndarray, "real (K, K)"]  # zero is forbidden, and stays so
+    transition: Annotated[np.ndarray, "real (K, K)"]  # zeros stay zero
     emission: Annotated[Family, "K, D"]
     start_prior: Annotated[Any, "number or real (K,)"] = 1.0  # concentrations of Dirichlet priors
     transition_prior: Annotated[Any, "number or real (K,) or real (K, K)"] = 1.0
-    fixed: tuple[str, ...] = ()  # of "start", "transition", "emission": not estimated
-    tied: Annotated[np.ndarray | None, "int (K, K)"] = None  # of numbers: transitions of one number are equal
+    fixed: tuple[str, ...] = ()  # which of "start", "transition", "emission" are not estimated
+    tied: Annotated[np.ndarray | None, "int (K, K)"] = None  # transitions with equal numbers are equal
 
     def chains(self, X: Any, offset: np.ndarray | None = None, states: np.ndarray | None = None) -> Chains:
-        """Log potentials of sequences, or of one sequence without offsets. A known state forbids the
-        other states of its step."""
+        """Return the log potentials of sequences, or of one sequence without offsets.
+
+        If the state of a step is known, the others have log potential -inf.
+        """
         log_density = self.emission.log_density(X)
         if states is not None:
             known = (states != UNKNOWN)[:, None] & (states[:, None] != np.arange(len(self.start)))
@@ -112,8 +113,7 @@ class HiddenMarkov(Model):
         return self._counts(float(block.weight.dot(chains.log_sum)), gamma, moves, block)
 
     def summarize_as(self, R: np.ndarray, block: Sequences) -> ExpectedCounts:
-        """Statistics of a block with given responsibilities R (N, K) of the states, which are not
-        inferred."""
+        """Return the statistics of a block for known responsibilities R (N, K) of the states."""
         R = R * block.step_weight[:, None]
         follows = block.follows
         weight = block.step_weight[follows]
@@ -144,13 +144,15 @@ class HiddenMarkov(Model):
         return self.replace(start=start, transition=transition, emission=emission)
 
     def gradient(self, s: ExpectedCounts) -> tuple[np.ndarray, np.ndarray]:
-        """Gradient of the log-likelihood with respect to the logits of `start`, (K,), and of `transition`,
-        (K, K): expected counts minus their totals times the probabilities."""
+        """Return the gradient of the log-likelihood by the logits of `start`, (K,), and `transition`, (K, K).
+
+        It is the expected counts minus their totals times the probabilities.
+        """
         by_start = s.start - s.start.sum() * self.start
         return by_start, s.moves - s.moves.sum(axis=1, keepdims=True) * self.transition
 
     def objective(self, s: ExpectedCounts) -> float:
-        """Mean log-likelihood per step (plus the log prior over the same weight), from the statistics."""
+        """Return the mean log-likelihood per step (plus the log prior over the same weight)."""
         return (s.log_likelihood + self.log_prior()) / s.weight
 
     def log_prior(self) -> float:
@@ -175,16 +177,16 @@ class HiddenMarkov(Model):
 
 
 def _shares(counts: np.ndarray, old: np.ndarray) -> np.ndarray:
-    """Counts normalized by row, without forbidden entries. Rows without counts keep their probabilities."""
+    """Normalize counts by row. Zeros of `old` stay zero, and rows without counts keep their probabilities."""
     counts = np.where(old > 0, np.maximum(counts, 0.0), 0.0)
     total = counts.sum(axis=-1, keepdims=True)
     return np.where(total > 0, counts / np.where(total > 0, total, 1.0), old)
 
 
 def _tied(moves: np.ndarray, ties: np.ndarray) -> np.ndarray:
-    """Counts whose relative frequencies are the optimal tied transitions.
+    """Return counts whose relative frequencies are the optimal tied transitions.
 
-    In closed form if rows that share a number have the same numbers, in any order.
+    There is a closed form if rows that share a number have the same numbers, in any order.
     """
     out = np.empty_like(moves)
     kinds = [tuple(sorted(row)) for row in ties.tolist()]
@@ -202,7 +204,7 @@ class _Start(Value):
 
     model: HiddenMarkov
     division: Division
-    order: Annotated[np.ndarray, "int (M,)"]  # the groups of the division, those of the first state first
+    order: Annotated[np.ndarray, "int (M,)"]  # groups of the division, sorted by state
 
     def summarize(self, block: Sequences) -> ExpectedCounts:
         K = len(self.model.start)
@@ -452,8 +454,10 @@ default='gaussian'
         self.n_updates_ = 1
 
     def _with_states(self, data: Partitions) -> tuple[Partitions, tuple[np.ndarray, ...]]:
-        """The data with the labels of the steps as indices of states, and strings in categorical columns as
-        indices of their categories; and these categories. Sets the names of the states."""
+        """Return the data with labels as indices of states and categories as indices, and the categories.
+
+        Sets the names of the states.
+        """
         columns = tuple(d for d, kind in enumerate(self._kinds()) if kind == "categorical")
         names, *categories = data.fold(_labels_and_categories, columns).values
         if any(map(len, categories)):
@@ -461,7 +465,7 @@ default='gaussian'
         return self._with_labels(data, names), tuple(categories)
 
     def _kinds(self) -> list[str]:
-        """The kind of each column, if a start is computed from them."""
+        """Return the kind of each column, if the start is computed from them."""
         if isinstance(self.emission, Family) or isinstance(self.init_params, HiddenMarkov):
             return []
         D = self.n_features_in_
@@ -526,7 +530,7 @@ default='gaussian'
         return start.estimate(data.fold(_Start.summarize, _Start(start, division, order)))
 
     def _constrained(self, model: HiddenMarkov) -> HiddenMarkov:
-        """The model with the priors and constraints of its transitions."""
+        """Return the model with the priors and constraints of its transitions."""
         K = len(model.start)
         tied = None if self.tied is None else np.array(self.tied)
         transition = model.transition
@@ -576,7 +580,7 @@ default='gaussian'
         )
 
     def _emission(self, rows: Partitions, description: Description) -> Family:
-        """The family of K densities."""
+        """Return the family of K densities."""
         K, D = len(self.classes_), self.n_features_in_
         if isinstance(self.emission, Family):
             self.emission.must_be_of(K, D, "states")
@@ -593,7 +597,7 @@ default='gaussian'
             family = GAUSSIANS[self.covariance_type].start(K * self.n_mix, size, **options)
             columns = np.flatnonzero(np.array(kinds) == "gaussian")
             variance = description.features.variance[columns]
-            # Missing entries are first expected at the mean of their feature.
+            # The expected value of a missing entry is at first the mean of its feature.
             return family.replace(
                 mean=family.mean + description.features.mean[columns],
                 covariance=family.covariance * np.where(variance > 0, variance, 1.0).mean(),
@@ -629,7 +633,7 @@ default='gaussian'
         return self._of_states(np.broadcast_to(covariance, (len(family.mean), D, D)).copy())
 
     def _gaussian(self, name: str) -> Any:
-        """The Gaussian densities of all states."""
+        """Return the Gaussian densities of all states."""
         if not hasattr(self, "model_"):
             raise AttributeError(f"{type(self).__name__} has no {name} before it is fitted.")
         family: Any = self.model_.emission
@@ -643,9 +647,9 @@ default='gaussian'
         return values if len(values) == K else values.reshape(K, -1, *values.shape[1:])
 
     def partial_fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
-        """One step of stepwise (online) EM: the statistics of these sequences are averaged with the previous
-        ones.
+        """Update the model by a step of stepwise (online) EM.
 
+        The statistics of these sequences are averaged with the previous ones.
         The first call initializes the states. Cappé and Moulines, "On-line EM", 2009.
 
         Parameters
@@ -674,7 +678,9 @@ default='gaussian'
             )
         self.n_updates_ = seen + 1
         total = s
-        if not first:  # means over steps are mixed, and weigh as many steps as were seen: priors count so too
+        if not first:
+            # Means over steps are averaged, and then multiplied by the number of steps so far, so that priors
+            # have the same effect as in a fit to all of them.
             before = self.statistics_
             step, steps = (seen + 2.0) ** -0.6, before.weight + s.weight
             total = before * ((1.0 - step) * steps / before.weight) + s * (step * steps / s.weight)
@@ -757,7 +763,7 @@ default='gaussian'
         return log_likelihood / steps
 
     def _total(self, X: Any, groups: Any, sample_weight: Any = None) -> tuple[float, float]:
-        """The log-likelihood of all sequences, and the number of their steps."""
+        """Return the log-likelihood of all sequences, and the number of their steps."""
         check_is_fitted(self)
         data = self._opened((X, groups), None, sample_weight, reset=False)
         log_likelihood, steps = data.map(_without_states).fold(_scored, self.model_)
