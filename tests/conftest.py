@@ -17,10 +17,11 @@ TESTS = Path(__file__).parent
 # Left out: engines, peers, the canon, scikit-learn's checks, attacks and pages, which the common run has.
 QUICK = (
     *("additive", "cluster", "core", "decision", "decomposition", "ensemble/test_adaboost.py", "families"),
-    *("feature_extraction", "loops/test_factors.py", "loops/test_topics.py", "textbook"),
+    *("feature_extraction", "inputs", "textbook"),
+    *(f"loops/test_{topic}.py" for topic in ("buckets", "counts", "factors", "graph", "labels", "topics")),
     *("fitting", "kernels", "linear_model", "mixture", "naive_bayes", "neighbors", "plot", "preprocessing"),
     *("ranking", "sampling", "sequence", "statistics", "svm", "topics", "tree/test_cart.py"),
-    *(f"laws/test_{law}.py" for law in ("blocks", "families", "house", "registry", "sums")),
+    *(f"laws/test_{law}.py" for law in ("blocks", "families", "house", "registry", "shards", "sums")),
 )
 # Tests of each estimator with each check, or of each source with models. The common run has one in four of
 # them, drawn by a hash of their names, so that every estimator and every check has some. The others are slow.

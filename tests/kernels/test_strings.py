@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import combinations
+
 import numpy as np
 import pandas as pd
 import pyarrow as pa
@@ -13,7 +15,14 @@ from sklearn.model_selection import cross_val_score
 import suffice
 from suffice.decomposition import KernelPCA
 from suffice.kernel_ridge import KernelRidge
-from suffice.kernels import RBF, Centered, Normalized, Subsequences
+from suffice.kernels import (
+    RBF,
+    Centered,
+    Normalized,
+    Subsequences,
+    is_positive_definite,
+    string_kernel,
+)
 from suffice.linear_model import KernelLogisticRegression
 from suffice.svm import SVC, SVR, KernelMachine, NuSVC, NuSVR, OneClassSVM
 
@@ -155,3 +164,63 @@ def test_strings_shorter_than_n():
 def test_wrong_calls(call, text):
     with pytest.raises(ValueError, match=text):
         call()
+
+
+def by_enumeration(s, t, n, decay):
+    def features(string):
+        out = {}
+        for index in combinations(range(len(string)), n):
+            u = tuple(string[i] for i in index)
+            out[u] = out.get(u, 0.0) + decay ** (index[-1] - index[0] + 1)
+        return out
+
+    one, other = features(s), features(t)
+    return sum(value * other.get(u, 0.0) for u, value in one.items())
+
+
+@pytest.mark.parametrize("n", [1, 2, 3, 5])
+@pytest.mark.parametrize("decay", [0.3, 1.0])
+def test_string_kernel_counts_subsequences(n, decay, rng):
+    strings = ["".join(rng.choice(list("abc"), size)) for size in (12, 9, 7, n, n - 1, 0)]
+    want = [[by_enumeration(s, t, n, decay) for t in strings] for s in strings]
+    kernel = Subsequences(n, decay)
+    assert_allclose(kernel(strings), want, rtol=1e-13)
+    assert_allclose(kernel(strings, strings[:3]), np.array(want)[:, :3], rtol=1e-13)
+    assert_allclose(kernel.diagonal(strings), np.diag(want), rtol=1e-13)
+    assert is_positive_definite(kernel, strings)
+    assert_allclose(string_kernel(strings[0], strings[1], n, decay), want[0][1], rtol=1e-13)
+
+
+def test_short_strings_have_no_subsequences():
+    K = Subsequences(3)(["", "ab", "abc"])
+    assert_array_equal(K, np.diag([0.0, 0.0, 0.5**6]))
+    assert_array_equal(Normalized(Subsequences(3))(["", "ab", "abc"]), np.diag([0.0, 0.0, 1.0]))
+    assert string_kernel("", "", 1, normalize=True) == 0.0
+
+
+def test_symbols_are_of_any_kind():
+    words = [["to", "be", "or", "not"], ("not", "to", "be"), np.array([3, 4, 5]), [3, 5]]
+    K = Subsequences(2)(words)
+    assert_allclose(K[0, 1], by_enumeration(words[0], words[1], 2, 0.5))
+    assert_allclose(K[2, 3], by_enumeration([3, 4, 5], [3, 5], 2, 0.5))
+    assert not K[:2, 2:].any()
+    assert_array_equal(Subsequences(2)(np.array(["ab", "ba"])), Subsequences(2)(["ab", "ba"]))
+
+
+def test_long_strings_do_not_underflow():
+    """Of equal strings, the number of single symbols; and gaps of thousands of symbols count as none."""
+    assert string_kernel("a" * 3000, "a" * 3000, 1, 1.0) == 3000.0**2
+    gap = "a" + "b" * 3000 + "c"
+    assert_allclose(string_kernel(gap, "ac", 2), 0.0, atol=1e-300)
+    assert_allclose(string_kernel("x" * 3000 + "ac", "ac" + "y" * 3000, 2), 0.5**4, rtol=1e-14)
+
+
+def test_what_is_no_list_of_strings_is_refused():
+    with pytest.raises(ValueError, match="got one string"):
+        Subsequences(2)("abc")
+    with pytest.raises(ValueError, match="Expected strings"):
+        Subsequences(2)([1, 2])
+    with pytest.raises(ValueError, match="n must be an integer"):
+        Subsequences(0)
+    with pytest.raises(ValueError, match=r"decay must be in \(0, 1\]"):
+        Subsequences(2, 0.0)

@@ -199,7 +199,7 @@ IGNORED: dict[tuple[str, str], tuple[Any, ...]] = {
 ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
     ("BayesianGaussianMixture", "solver"): (
         ("gibbs",),
-        "draws labels by block: tests/mixture/test_gibbs.py",
+        "draws labels by block: tests/fitting/test_gibbs.py",
     ),
     ("BinaryPCA", "solver"): (
         ("mcmc",),
@@ -251,13 +251,13 @@ ELSEWHERE: dict[tuple[str, str], tuple[tuple[Any, ...], str]] = {
     **{
         (f"{name}Vectorizer", "input"): (
             ("file", "filename"),
-            "takes files: tests/feature_extraction/test_count_vectorizer.py",
+            "takes files: tests/feature_extraction/text/test_count_vectorizer.py",
         )
         for name in ("Count", "Hashing", "Tfidf")
     },
     ("GeneralizedAdditiveModel", "family"): (
         ("binomial", "gaussian", "poisson"),
-        "takes other targets: tests/additive/test_additive.py",
+        "takes other targets: tests/additive/test_additive_model.py",
     ),
     ("KBinsDiscretizer", "quantile_method"): (
         (

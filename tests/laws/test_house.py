@@ -40,6 +40,7 @@ from .registry import (
 )
 
 HOME = Path(suffice.__file__).parent
+TESTS = Path(__file__).parents[1]
 # Topics stand above them all.
 LAYERS = (
     "core",
@@ -170,6 +171,21 @@ def test_what_a_compiler_or_a_cpu_decides_is_in_one_header():
     specific = r"__builtin_|__attribute__|_mm\d*_|immintrin|__(x86_64|AVX|FMA|SSE|aarch64|clang|GNUC)"
     found = {path.name for path in NATIVE.rglob("*.[hc]pp") if re.search(specific, path.read_text())}
     assert found == {"lanes.hpp", "cpu.cpp"}
+
+
+# Folders of tests that run over many modules. The other folders are modules.
+ACROSS = {"attack", "canon", "contract", "docs", "dropin", "engines", "laws", "loops", "peers", "serving"}
+
+
+def test_each_file_of_tests_is_named_after_its_source():
+    """`tests/<module>/test_<file>.py` has the tests of `src/suffice/<module>/<file>.py`."""
+    files = (path.relative_to(TESTS) for path in TESTS.rglob("test_*.py"))
+    strays = [
+        str(file)
+        for file in files
+        if file.parts[0] not in ACROSS and not (HOME / file.with_name(file.name[len("test_") :])).is_file()
+    ]
+    assert not strays
 
 
 def test_types_of_loops_have_names_of_their_own():

@@ -46,7 +46,7 @@ OTHER_PROBLEM = {
     r"kernel=": "another kernel",
     "(FactorAnalysis|ProbabilisticPCA).*alpha=": "always with a penalty",
     "LogisticRegressionCV": "always with a penalty",
-    "solver=sgd": "20 passes are too few to converge: tests/sequence/test_crf.py compares it with lbfgs",
+    "solver=sgd": "20 passes are too few to converge: tests/sequence compares it with lbfgs",
     r"FactorAnalysis\(solver=": "a noise variance is zero, which EM takes thousands of steps to reach",
     "LinearSV": "always with a penalty: what has converged is compared with scikit-learn's",
     "MaxMargin": "one penalty for features and moves: what has converged is compared with a bound",

@@ -8,6 +8,7 @@ import numpy as np
 def drawn(display):
     """The display, after a renderer went through all of it."""
     display.figure_.canvas.draw()
+    assert not hasattr(display, "ax_") or display.ax_.figure is display.figure_
     return display
 
 

@@ -20,6 +20,8 @@ from suffice.linear_model import (  # noqa: E402
 )
 from suffice.plot import CoefficientPathDisplay  # noqa: E402
 
+from .geometry import boxes, drawn, overlaps  # noqa: E402
+
 RNG = np.random.default_rng(0)
 X = RNG.normal(size=(80, 5))
 Y = X @ [3.0, -2.0, 0.0, 0.5, 0.0] + RNG.normal(size=80)
@@ -29,11 +31,6 @@ Y = X @ [3.0, -2.0, 0.0, 0.5, 0.0] + RNG.normal(size=80)
 def closed():
     yield
     plt.close("all")
-
-
-def drawn(display):
-    display.figure_.canvas.draw()
-    return display
 
 
 @pytest.mark.parametrize(
@@ -78,3 +75,23 @@ def test_refused():
         CoefficientPathDisplay.from_estimator(Ridge().fit(X, np.column_stack([Y, Y])))
     with pytest.raises(ValueError, match="n_features"):
         CoefficientPathDisplay.from_path([1.0, 0.5], np.zeros((3, 4)))
+
+
+@pytest.mark.parametrize("count", [3, 50])
+def test_ends_of_paths(count):
+    rng = np.random.default_rng(1)
+    alphas = np.geomspace(1.0, 1e-3, 20)
+    ends = rng.normal(size=count)
+    ends[: count // 2] = 0.5 + 1e-3 * ends[: count // 2]  # many at one place
+    coefs = ends[:, None] * np.linspace(0.0, 1.0, 20)
+    names = [f"average_of_the_monthly_income_of_household_{d}" for d in range(count)]
+    display = drawn(CoefficientPathDisplay.from_path(alphas, coefs, names=names))
+    found = boxes(display, display.labels_)
+    assert len(found) == min(count, 8) and overlaps(found) == 0
+    assert found[:, 2].max() <= display.figure_.bbox.x1  # long names are not cut off
+    largest = np.argsort(-np.abs(ends))[: len(found)]
+    assert [label.get_text()[-2:] for label in display.labels_] == [names[d][-2:] for d in largest]
+    grey = [line.get_color() for line in display.lines_].count("0.75")
+    assert grey == count - len(found)
+    display.ax_.set_ylim(-50.0, 50.0)
+    assert overlaps(boxes(drawn(display), display.labels_)) == 0

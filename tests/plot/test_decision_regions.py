@@ -87,3 +87,15 @@ def test_displays_of_scikit_learn_take_ours():
     DecisionBoundaryDisplay.from_estimator(model, X[:, 2:], grid_resolution=10)
     two = LogisticRegression().fit(X[50:, :2], Y[50:] == 2)
     assert CalibrationDisplay.from_estimator(two, X[50:, :2], Y[50:] == 2, n_bins=3).line_ is not None
+
+
+def test_regions_have_axis_names_and_a_legend_beside():
+    rng = np.random.default_rng(0)
+    X, y = rng.normal(size=(150, 3)), np.arange(150) % 15
+    display = DecisionRegionsDisplay.from_estimator(GaussianNB().fit(X, y), X, y, features=(2, 0), grid=10)
+    assert (display.ax_.get_xlabel(), display.ax_.get_ylabel()) == ("x2", "x0")
+    display.figure_.canvas.draw()
+    legend = display.ax_.get_legend().get_window_extent()
+    assert legend.x0 >= display.ax_.bbox.x1
+    assert legend.x1 <= display.figure_.bbox.x1
+    assert len(set(map(tuple, (dots.get_facecolor()[0] for dots in display.points_)))) == 15

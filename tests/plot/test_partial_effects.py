@@ -52,3 +52,18 @@ def test_some_features_on_given_axes(model):
         PartialEffectsDisplay.from_estimator(model, ax=axes)
     with pytest.raises(TypeError, match="no partial effects"):
         PartialEffectsDisplay.from_estimator(LinearRegression())
+
+
+def test_effects_have_their_own_scale():
+    rng = np.random.default_rng(0)
+    X = rng.uniform(size=(200, 5))
+    model = AdditiveModel(n_knots=6).fit(X, np.sin(6.0 * X[:, 0]) + 100.0 * X[:, 1])
+    display = PartialEffectsDisplay.from_estimator(model)
+    share = [
+        np.ptp(line.get_ydata()) / np.ptp(ax.get_ylim())
+        for ax, line in zip(display.axes_, display.lines_, strict=True)
+    ]
+    assert min(share[:2]) > 0.5
+    assert [bool(ax.get_ylabel()) for ax in display.axes_] == [True, False, False, False, True]
+    shared = PartialEffectsDisplay.from_estimator(model, sharey=True)
+    assert len({ax.get_ylim() for ax in shared.axes_}) == 1

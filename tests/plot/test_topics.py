@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import pickle
+from types import SimpleNamespace
+
 import numpy as np
 import pytest
 
@@ -14,6 +17,8 @@ from scipy.spatial.distance import jensenshannon  # noqa: E402
 from suffice.decomposition import PCA  # noqa: E402
 from suffice.plot import TopicMapDisplay, TopicsDisplay  # noqa: E402
 from suffice.plot.topics import _divergences  # noqa: E402
+
+from .geometry import boxes, drawn, overlaps  # noqa: E402
 
 
 class Model:
@@ -80,3 +85,43 @@ def test_map():
     assert TopicMapDisplay.from_estimator(Model([[0.5, 0.5]])).positions.tolist() == [[0.0, 0.0]]
     with pytest.raises(ValueError, match="negative weights"):
         TopicMapDisplay.from_estimator(Model([[0.5, -0.5]]))
+
+
+def topics(count, seed=0):
+    rng = np.random.default_rng(seed)
+    words = [
+        f"{a}{b}" for a in ("con", "per", "over", "under") for b in ("tra", "form", "mission", "ver", "al")
+    ]
+    components = rng.dirichlet(np.full(len(words), 0.2), size=count)
+    return SimpleNamespace(components_=components, feature_names_in_=words, weights_=rng.random(count))
+
+
+@pytest.mark.parametrize(("count", "size"), [(12, (6.4, 5.2)), (12, (3.2, 3.0)), (60, (6.4, 5.2))])
+def test_labels_of_topics(count, size):
+    _, ax = plt.subplots(figsize=size)
+    display = drawn(TopicMapDisplay.from_estimator(topics(count), ax=ax))
+    found = boxes(display, display.labels_)
+    assert len(found) >= 0.6 * count
+    assert overlaps(found) == 0
+    assert (found[:, :2] >= ax.bbox.min).all() and (found[:, 2:] <= ax.bbox.max).all()
+    if size == (6.4, 5.2) and count == 12:
+        assert all(label.get_text().count(",") == 2 for label in display.labels_)  # all of their words
+
+
+def test_labels_of_equal_topics():
+    same = topics(1).components_.repeat(6, axis=0)
+    display = drawn(TopicMapDisplay.from_estimator(SimpleNamespace(components_=same)))
+    found = boxes(display, display.labels_)
+    assert len(found) == 6 and overlaps(found) == 0
+
+
+def test_labels_follow_the_figure():
+    """Words that have no room on small axes are shown on large ones, and the figure can be pickled."""
+    _, ax = plt.subplots(figsize=(1.5, 1.5))
+    display = drawn(TopicMapDisplay.from_estimator(topics(12), ax=ax))
+    assert overlaps(boxes(display, display.labels_)) == 0
+    assert not all(":" in label.get_text() for label in display.labels_)
+    again = pickle.loads(pickle.dumps(display))
+    again.figure_.set_size_inches(9, 8)
+    assert overlaps(boxes(drawn(again), again.labels_)) == 0
+    assert all(":" in label.get_text() for label in again.labels_)

@@ -9,11 +9,24 @@ import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 import scipy.sparse as sp
+from sklearn.base import clone
 from sklearn.exceptions import ConvergenceWarning
 
 import suffice
 from suffice.engines.local import LocalPartitions
-from suffice.ranking import PageRank, links, page_rank, sharded, transition_matrix
+from suffice.ranking import (
+    HITS,
+    BrowseRank,
+    PageRank,
+    TrustRank,
+    links,
+    page_rank,
+    sharded,
+    transition_matrix,
+)
+from suffice.ranking.page_rank import Surfer
+
+from ..versions import needs_callbacks
 
 DANGLING = ("restart", "uniform", "self", "leak")
 
@@ -532,3 +545,73 @@ def test_a_cached_graph_is_not_changed():
     before = source.tobytes(), target.tobytes()
     PageRank().fit((source, target))
     assert (source.tobytes(), target.tobytes()) == before
+
+
+def small_graph(seed=0, n=40, m=300):
+    rng = np.random.default_rng(seed)
+    return (rng.random(m) ** 2 * n).astype(int), (rng.random(m) ** 1.5 * n).astype(int)
+
+
+each_rank = pytest.mark.parametrize(
+    "estimator", [PageRank(), HITS(), TrustRank(n_candidates=3), BrowseRank()], ids=str
+)
+
+
+@each_rank
+def test_saved(estimator, tmp_path):
+    """A file holds all that was learnt."""
+    fitted = clone(estimator).set_params(tol=1e-12).fit(small_graph(6))
+    fitted.save(tmp_path / "rank")
+    again = suffice.load(tmp_path / "rank")
+    assert again.rank().tolist() == fitted.rank().tolist()
+    assert again.trace_.tobytes() == fitted.trace_.tobytes()
+
+
+@needs_callbacks
+@each_rank
+def test_started_again(estimator, tmp_path):
+    """An interrupted fit goes on to the same bits."""
+    X = small_graph(6)
+    estimator = clone(estimator).set_params(tol=1e-12)
+    fitted = clone(estimator).fit(X)
+
+    class Broken(Exception):
+        pass
+
+    class Stop:
+        seen = 0
+
+        def setup(self, estimator, context): ...
+
+        def teardown(self, estimator, context): ...
+
+        def on_fit_task_begin(self, estimator, context, **kwargs): ...
+
+        def on_fit_task_end(self, estimator, context, **kwargs):
+            self.seen += context.task_name == "iteration"
+            if self.seen == 3:
+                raise Broken
+
+    stopped = clone(estimator).set_params(checkpoint=tmp_path / "progress").set_callbacks(Stop())
+    with pytest.raises(Broken):
+        stopped.fit(X)
+    goes_on = clone(estimator).set_params(checkpoint=tmp_path / "progress").fit(X)
+    assert goes_on.trace_.tobytes() == fitted.trace_.tobytes()
+    with pytest.raises(Broken):
+        stopped.set_callbacks(Stop()).fit(X)
+    with pytest.raises(ValueError, match="another fit"):
+        clone(estimator).set_params(checkpoint=tmp_path / "progress").fit(small_graph(7))
+
+
+@pytest.mark.parametrize("weight", [[1e308, 1e308, 1.0], [1e-310, 1e-310, 1.0]])
+def test_weights_beyond_numbers(weight):
+    with pytest.raises(ValueError, match="Divide the weights by the largest"):
+        PageRank().fit(([0, 0, 1], [1, 2, 0]), sample_weight=weight)
+
+
+def test_scores_that_are_no_numbers_are_no_answer(monkeypatch):
+    plain = Surfer.estimate
+    monkeypatch.setattr(Surfer, "estimate", lambda self, s: plain(self, s * np.nan))
+    with pytest.warns(ConvergenceWarning, match="not finite"):
+        rank = PageRank().fit(small_graph(1))
+    assert not rank.converged_

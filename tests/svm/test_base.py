@@ -5,12 +5,21 @@ from __future__ import annotations
 import numpy as np
 import pytest
 import scipy.sparse as sp
+from numpy.testing import assert_allclose, assert_array_equal
 from sklearn import svm as peer
 from sklearn.exceptions import ConvergenceWarning
 
+import suffice
 from suffice import svm
-from suffice.kernels import RBF, Polynomial
-from suffice.svm import SVC, SVR, NuSVC, OneClassSVM
+from suffice.cluster import KernelKMeans
+from suffice.decomposition import BilinearNMF, KernelPCA
+from suffice.estimator.interchange import as_sklearn
+from suffice.kernel_approximation import Nystroem
+from suffice.kernel_ridge import KernelRidge
+from suffice.kernels import RBF, Polynomial, vectors
+from suffice.linear_model import KernelLogisticRegression
+from suffice.neighbors import KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors
+from suffice.svm import SVC, SVR, KernelMachine, LinearSVC, NuSVC, NuSVR, OneClassSVM
 
 from ._common import X, label, target, weight
 
@@ -147,3 +156,194 @@ def test_what_is_refused():
             fitted(name, kernel=lambda A, B: np.full((len(A), len(B)), np.nan))
         with pytest.warns(ConvergenceWarning, match="max_iter=3"):
             assert fitted(name, max_iter=3).fit_status_ == 1
+
+
+RNG = np.random.default_rng(0)
+ROWS = RNG.normal(size=(30, 3))
+NUMBER = ROWS[:, 0]
+LABEL = NUMBER > 0
+THREE = np.array(["ash", "elm", "oak"])[np.arange(30) % 3]
+MARGINS = {
+    "LinearSVC": lambda: LinearSVC(),
+    "LinearSVC, hinge": lambda: LinearSVC(loss="hinge"),
+    "SVC": lambda: SVC(),
+    "SVC, qp": lambda: SVC(solver="qp"),
+    "NuSVC": lambda: NuSVC(nu=0.3),
+    "KernelLogisticRegression": lambda: KernelLogisticRegression(),
+    "KernelLogisticRegression, landmarks": lambda: KernelLogisticRegression(landmarks=10, random_state=0),
+    "KernelMachine": lambda: KernelMachine("hinge"),
+}
+PRECOMPUTED = (
+    *(SVC, SVR, NuSVC, NuSVR, OneClassSVM),
+    *(KernelRidge, KernelLogisticRegression, KernelMachine, KernelPCA, Nystroem),
+)
+
+
+def indefinite(A, B):
+    return np.tanh(2.0 * A @ B.T - 1.0)
+
+
+@pytest.mark.parametrize("name", MARGINS)
+def test_one_class_is_refused(name):
+    message = "needs samples of at least 2 classes in the data, but the data contains only one class"
+    with pytest.raises(ValueError, match=message):
+        MARGINS[name]().fit(ROWS, np.zeros(30))
+    with pytest.raises(ValueError, match=message):
+        MARGINS[name]().fit(ROWS, ROWS[:, 1] > 0, sample_weight=(ROWS[:, 1] > 0) * 1.0)
+
+
+@pytest.mark.parametrize("name", [*MARGINS, "KNeighborsClassifier"])
+def test_a_class_of_weight_zero_is_no_class(name):
+    make = (MARGINS | {"KNeighborsClassifier": lambda: KNeighborsClassifier(3)})[name]
+    weight = np.where(THREE == "elm", 0.0, 1.0)
+    model, without = (
+        make().fit(ROWS, THREE, sample_weight=weight),
+        make().fit(ROWS[weight > 0], THREE[weight > 0]),
+    )
+    assert model.classes_.tolist() == without.classes_.tolist() == ["ash", "oak"]
+    np.testing.assert_array_equal(model.predict(ROWS), without.predict(ROWS))
+
+
+def test_neighbours_may_be_of_one_class():
+    assert (KNeighborsClassifier(3).fit(ROWS, np.ones(30)).predict(ROWS) == 1).all()
+
+
+@pytest.mark.parametrize("name", [name for name in MARGINS if name != "NuSVC"])
+def test_rows_of_both_labels_have_no_margin(name):
+    """Each row has both labels: no function is better than zero. NuSVC says that nu is too small."""
+    model = MARGINS[name]().fit(np.repeat(ROWS, 2, axis=0), np.tile([0, 1], 30))
+    np.testing.assert_allclose(model.decision_function(ROWS), 0.0, atol=1e-3)
+
+
+@pytest.mark.parametrize("cls", PRECOMPUTED)
+def test_a_kernel_matrix_is_square(cls):
+    y = NUMBER if cls in (SVR, NuSVR, KernelRidge) else LABEL
+    how = {"loss": "hinge"} if cls is KernelMachine else {"n_components": 2} if cls is Nystroem else {}
+    with pytest.raises(ValueError, match=r"precomputed kernel must be a square matrix; got shape \(30, 3\)"):
+        cls(kernel="precomputed", **how).fit(ROWS, y)
+    model = cls(kernel="precomputed", **how).fit(ROWS @ ROWS.T, y)
+    answer = getattr(model, "predict" if hasattr(model, "predict") else "transform")
+    with pytest.raises(ValueError, match=f"X has 3 features, but {cls.__name__} is expecting 30 features"):
+        answer(ROWS)
+    if hasattr(model, "score"):
+        with pytest.raises(ValueError, match=f"X has 3 features, but {cls.__name__} is expecting 30"):
+            model.score(ROWS, y)
+    with pytest.raises(ValueError, match="NaN"):  # which is told first, as by scikit-learn
+        answer(np.where(np.arange(3) == 0, np.nan, ROWS))
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        *(cls() for cls in (*PRECOMPUTED, BilinearNMF, KernelKMeans)),
+        *(cls(landmarks=10) for cls in (KernelRidge, KernelLogisticRegression, KernelMachine, KernelPCA)),
+        SVC(solver="qp"),
+    ],
+    ids=repr,
+)
+def test_kernels_that_overflow_are_refused(model):
+    model.set_params(kernel=Polynomial(9, gamma=1.0))
+    with np.errstate(all="ignore"), pytest.raises(ValueError, match="has NaN or infinite entries"):
+        model.fit(1e60 * np.abs(ROWS), LABEL)
+
+
+@pytest.mark.parametrize("model", [SVC(solver="qp"), KernelLogisticRegression(), KernelMachine("hinge")])
+def test_indefinite_kernels_are_refused_by_what_needs_a_square_root(model):
+    with pytest.raises(ValueError, match="not positive definite"):
+        model.set_params(kernel=indefinite).fit(ROWS, LABEL)
+
+
+@pytest.mark.parametrize("model", [SVC(), NuSVC(nu=0.3), OneClassSVM()])
+def test_indefinite_kernels_are_solved_by_smo(model):
+    assert np.isfinite(model.set_params(kernel=indefinite).fit(ROWS, LABEL).decision_function(ROWS)).all()
+
+
+@pytest.mark.parametrize("cls", [KNeighborsClassifier, KNeighborsRegressor, NearestNeighbors])
+def test_more_neighbours_than_rows(cls):
+    with pytest.raises(ValueError, match=r"n_neighbors = 31, n_samples_fit = 30.*lower n_neighbors"):
+        cls(n_neighbors=31).fit(ROWS, NUMBER if cls is KNeighborsRegressor else LABEL).kneighbors(ROWS)
+
+
+@pytest.mark.parametrize("cls", [KernelRidge, KernelLogisticRegression, KernelMachine, KernelPCA])
+def test_more_landmarks_than_rows(cls):
+    how = {"loss": "hinge"} if cls is KernelMachine else {}
+    with pytest.warns(UserWarning, match=r"landmarks=31 > n_samples: there are 30 different rows"):
+        cls(kernel="rbf", landmarks=31, **how).fit(ROWS, NUMBER if cls is KernelRidge else LABEL)
+
+
+HOLLOW = np.random.default_rng(0).normal(size=(120, 5))  # many entries become zero
+HOLLOW[np.abs(HOLLOW) < 0.8] = 0.0
+TARGET = HOLLOW @ [1.0, -1.0, 2.0, 0.0, 0.5]
+ABOVE = (TARGET > 0).astype(int)
+SPARSE_MACHINES = {
+    "SVC": (SVC, {}, ABOVE),
+    "SVC, three classes": (SVC, {}, ABOVE + (HOLLOW[:, 0] > 1)),
+    "NuSVC": (NuSVC, {"nu": 0.2}, ABOVE),
+    "SVR": (SVR, {}, TARGET),
+    "NuSVR": (NuSVR, {}, TARGET),
+    "OneClassSVM": (OneClassSVM, {}, None),
+}
+
+
+@pytest.fixture
+def rows_stay_sparse(monkeypatch):
+    monkeypatch.setattr(vectors, "SMALL", 0)
+
+
+@pytest.mark.usefixtures("rows_stay_sparse")
+@pytest.mark.parametrize("kernel", ["linear", "rbf"])
+@pytest.mark.parametrize("name", SPARSE_MACHINES)
+def test_sparse_rows_have_sparse_support_vectors(name, kernel, tmp_path):
+    kind, params, y = SPARSE_MACHINES[name]
+    dense = kind(kernel=kernel, tol=1e-8, **params).fit(HOLLOW, y)
+    sparse = kind(kernel=kernel, tol=1e-8, **params).fit(sp.csr_array(HOLLOW), y)
+    for rows in (HOLLOW, sp.csr_array(HOLLOW)):
+        assert_allclose(scores(sparse, rows), scores(dense, rows), atol=1e-6)
+    assert sp.issparse(sparse.support_vectors_) and sp.issparse(sparse.dual_coef_)
+    assert_array_equal(sparse.support_vectors_.toarray(), HOLLOW[sparse.support_])
+    assert sparse.dual_coef_.shape == dense.dual_coef_.shape[:1] + sparse.support_.shape
+    if kernel == "linear":
+        assert sp.issparse(sparse.coef_)
+        assert_allclose(sparse.coef_.toarray(), dense.coef_, atol=1e-6)
+    sparse.save(tmp_path / "machine")
+    loaded = suffice.load(tmp_path / "machine")
+    assert_array_equal(scores(loaded, HOLLOW), scores(sparse, HOLLOW))
+    assert type(loaded.support_vectors_) is type(sparse.support_vectors_)
+    assert_allclose(scores(as_sklearn(sparse), sp.csr_matrix(HOLLOW)), scores(sparse, HOLLOW), atol=1e-10)
+
+
+@pytest.mark.usefixtures("rows_stay_sparse")
+@pytest.mark.parametrize(
+    "container", [sp.csr_matrix, sp.csc_matrix, sp.csc_array, sp.coo_array, sp.lil_matrix]
+)
+def test_other_formats_are_converted(container):
+    plain = SVC().fit(sp.csr_array(HOLLOW), ABOVE)
+    other = SVC().fit(container(HOLLOW), ABOVE)
+    assert_array_equal(other.support_vectors_.toarray(), plain.support_vectors_.toarray())
+    assert_array_equal(other.predict(container(HOLLOW)), plain.predict(HOLLOW))
+
+
+@pytest.mark.parametrize("kernel", ["linear", "poly", "rbf", "sigmoid", lambda X, Z: X @ Z.T])
+def test_few_sparse_rows_have_the_bits_of_dense_rows(kernel):
+    dense, sparse = (
+        SVC(kernel=kernel, gamma=1.0).fit(rows, ABOVE) for rows in (HOLLOW, sp.csr_array(HOLLOW))
+    )
+    if isinstance(kernel, str):
+        assert_array_equal(sparse.dual_coef_.toarray(), dense.dual_coef_)
+    else:  # which computes the products itself, and returns a sparse matrix
+        assert_allclose(sparse.decision_function(HOLLOW), dense.decision_function(HOLLOW), atol=1e-2)
+    assert_array_equal(sparse.predict(sp.csr_array(HOLLOW)), dense.predict(HOLLOW))
+
+
+@pytest.mark.usefixtures("rows_stay_sparse")
+def test_conditions_of_an_optimum():
+    report = SVC(tol=1e-8).fit(sp.csr_array(HOLLOW), ABOVE).kkt_report(sp.csr_array(HOLLOW), ABOVE)
+    assert 0 <= report.gap < 1e-6
+
+
+@pytest.mark.usefixtures("rows_stay_sparse")
+def test_many_features_take_no_memory():
+    """Of a million features, dense support vectors would take a gigabyte."""
+    rows = sp.csr_array((np.ones(300), (np.arange(300) // 2, np.arange(300) * 3000)), shape=(150, 10**6))
+    model = SVC(kernel="linear").fit(rows, np.arange(150) % 2)
+    assert model.support_vectors_.nnz <= 300 and model.coef_.shape == (1, 10**6)

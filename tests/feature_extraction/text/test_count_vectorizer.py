@@ -22,7 +22,7 @@ from suffice.feature_extraction.text import CountVectorizer, HashingVectorizer, 
 from suffice.feature_extraction.text.count_vectorizer import Vocabulary, WordCounts
 from suffice.topics import ProbabilisticLatentSemanticAnalysis, TermWeighting
 
-from ..laws.registry import bits
+from ...laws.registry import bits
 
 rng = np.random.default_rng(0)
 WORDS = np.array([f"w{n:03}" for n in range(150)])

@@ -24,7 +24,7 @@ from suffice.statistics import Binned, FeatureBins, FeatureValues, Histograms
 from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, growth
 from suffice.tree.growth import root
 
-from ..loops.reference import trees as reference
+from .reference import trees as reference
 
 
 @pytest.mark.parametrize("criterion", [GINI, SQUARED_ERROR])

@@ -1,4 +1,4 @@
-"""Displays of the weights of linear models, and of the states of chains."""
+"""Displays of transitions show their probabilities, and no text covers another."""
 
 from __future__ import annotations
 
@@ -10,17 +10,12 @@ matplotlib.use("Agg")
 
 import matplotlib.pyplot as plt  # noqa: E402
 import pandas as pd  # noqa: E402
-from sklearn.pipeline import make_pipeline  # noqa: E402
 
-from suffice.feature_extraction.text import CountVectorizer  # noqa: E402
-from suffice.linear_model import LinearRegression, LogisticRegression  # noqa: E402
-from suffice.plot import StateDiagramDisplay, TopWeightsDisplay  # noqa: E402
+from suffice.plot import StateDiagramDisplay, TransitionDisplay  # noqa: E402
 from suffice.sampling import MarkovChain  # noqa: E402
 from suffice.sequence import ConditionalRandomField, HiddenMarkovModel  # noqa: E402
 
 from .geometry import boxes, drawn, overlaps  # noqa: E402
-
-RNG = np.random.default_rng(0)
 
 
 @pytest.fixture(autouse=True)
@@ -29,46 +24,57 @@ def closed():
     plt.close("all")
 
 
+def test_transition_numbers(hmm, crf):
+    display = drawn(TransitionDisplay.from_estimator(hmm))
+    np.testing.assert_array_equal(display.image_.get_array(), hmm.transmat_)
+    assert [t.get_text() for t in display.ax_.texts][:2] == [f"{v:.2f}" for v in hmm.transmat_[0, :2]]
+    weights = drawn(TransitionDisplay.from_estimator(crf))
+    np.testing.assert_array_equal(weights.image_.get_array(), crf.transitions_)
+    assert weights.image_.norm.vmin == -weights.image_.norm.vmax  # zero is in the middle
+    assert not drawn(TransitionDisplay.from_estimator(crf, include_values=False)).ax_.texts
+    with pytest.raises(TypeError, match="neither transmat_ nor transitions_"):
+        TransitionDisplay.from_estimator(HiddenMarkovModel(2))
+
+
+def test_transitions_of_labels():
+    """No move leads from one sequence into the next; of what is never left there are none."""
+    parts = [["a", "b", "a"], ["c"], ["b", "b"]]
+    expected = [[0.0, 1.0, 0.0], [0.5, 0.5, 0.0], [0.0, 0.0, 0.0]]
+    np.testing.assert_array_equal(TransitionDisplay.from_predictions(parts).transition, expected)
+    flat = TransitionDisplay.from_predictions(np.concatenate(parts), [1, 1, 1, 2, 3, 3])
+    np.testing.assert_array_equal(flat.transition, expected)
+    one = TransitionDisplay.from_predictions(["a", "b", "a"])
+    np.testing.assert_array_equal(one.transition, [[0.0, 1.0], [1.0, 0.0]])
+
+
+@pytest.mark.parametrize(("states", "size"), [(15, None), (15, (4.0, 3.4)), (30, (5.0, 4.0))])
+def test_cells_of_transitions(states, size):
+    matrix = np.random.default_rng(0).dirichlet(np.full(states, 0.3), size=states)
+    ax = plt.subplots(figsize=size, layout="constrained")[1] if size else None
+    display = TransitionDisplay(matrix, [f"B-ORGANISATION{k}" for k in range(states)])
+    display = drawn(display.plot(ax))
+    found = boxes(display, display.ax_.texts)
+    assert len(found) == (states**2 if (states, size) == (15, None) else 0)
+    assert not len(found) or overlaps(found) == 0
+    for axis in (display.ax_.xaxis, display.ax_.yaxis):
+        assert overlaps(boxes(display, axis.get_ticklabels())) == 0
+
+
+def test_transitions_of_a_chain():
+    chain = MarkovChain().fit(np.array([["sun"], ["rain"], ["sun"], ["rain"], ["rain"]]))
+    display = TransitionDisplay.from_estimator(chain)
+    np.testing.assert_array_equal(display.transition, chain.transition_)
+    assert display.labels == ["rain", "sun"]
+
+
+RNG = np.random.default_rng(0)
+
+
 @pytest.fixture(scope="module")
-def crf():
+def long_names():
     names = [f"the_word_before_the_last_in_lower_case={d}" for d in range(30)]
     X = pd.DataFrame((RNG.random((120, 30)) < 0.3).astype(float), columns=names)
     return ConditionalRandomField().fit(X, np.array(["B-ORG", "I-ORG", "O"])[np.arange(120) // 4 % 3])
-
-
-def test_weights_of_a_random_field(crf):
-    display = drawn(TopWeightsDisplay.from_estimator(crf, n_features=6))
-    assert [part.get_title("left") for part in display.axes_] == ["B-ORG", "I-ORG", "O"]
-    for row, bars, part in zip(crf.coef_, display.bars_, display.axes_, strict=True):
-        widths = [bar.get_width() for bar in bars]
-        assert widths == [*np.sort(row)[::-1][:3], *np.sort(row)[:3][::-1]]
-        largest = part.get_yticklabels()[0].get_text()
-        assert len(largest) <= 24 and largest.endswith(f"={row.argmax()}")
-        shades = [bar.get_facecolor() for bar in bars]
-        assert shades[0] == shades[2] != shades[3] == shades[5]
-    labels = [label for part in display.axes_ for label in part.get_yticklabels()]
-    assert overlaps(boxes(display, labels)) == 0
-    one = TopWeightsDisplay.from_estimator(crf, classes=["O"], ax=plt.subplots()[1])
-    assert len(one.axes_) == 1 and (one.coef[0] == crf.coef_[2]).all()
-    with pytest.raises(ValueError, match=r"No classes are \['B-PER'\]"):
-        TopWeightsDisplay.from_estimator(crf, classes=["B-PER"])
-
-
-def test_weights_of_a_pipeline_and_of_regression():
-    words = ["good fine", "bad poor", "fine good", "poor", "good", "bad"]
-    model = make_pipeline(CountVectorizer(), LogisticRegression()).fit(words, [1, 0, 1, 0, 1, 0])
-    display = drawn(TopWeightsDisplay.from_estimator(model, n_features=4))
-    assert [tick.get_text() for tick in display.axes_[0].get_yticklabels()][:2] == ["good", "fine"]
-    assert display.titles == ["1"]  # of two classes, the positive one
-    X = RNG.normal(size=(30, 3))
-    sparse = LinearRegression().fit(X, X @ [2.0, 0.0, 1.0])
-    sparse.coef_ = np.array([2.0, 0.0, 1.0])
-    bars = TopWeightsDisplay.from_estimator(sparse, ["a", "b", "c"]).bars_[0]
-    assert [bar.get_width() for bar in bars] == [2.0, 1.0]  # no bar of zero
-    with pytest.raises(ValueError, match="2 names of features, expected 3"):
-        TopWeightsDisplay.from_estimator(sparse, ["a", "b"])
-    with pytest.raises(TypeError, match="has no coef_"):
-        TopWeightsDisplay.from_estimator(LinearRegression())
 
 
 def test_arrows_are_the_probable_transitions():
@@ -105,9 +111,9 @@ def test_probabilities_do_not_cover_names_on_small_axes():
     assert overlaps(found) == 0 and len(found) >= 6
 
 
-def test_diagram_of_a_hidden_markov_model(crf):
+def test_diagram_of_a_hidden_markov_model(long_names):
     model = HiddenMarkovModel(2, random_state=0).fit(RNG.normal(size=(30, 1)))
     display = StateDiagramDisplay.from_estimator(model, ax=plt.subplots()[1])
     np.testing.assert_array_equal(display.transition, model.transmat_)
     with pytest.raises(ValueError, match="weights, not probabilities"):
-        StateDiagramDisplay.from_estimator(crf)
+        StateDiagramDisplay.from_estimator(long_names)

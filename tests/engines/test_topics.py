@@ -10,7 +10,7 @@ import pytest
 import suffice
 from suffice.topics import LatentDirichletAllocation
 
-from ..engines.test_spark import frame
+from .test_spark import frame
 
 pytestmark = [
     pytest.mark.slow,
