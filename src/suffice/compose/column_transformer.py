@@ -301,8 +301,8 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
         params = self.get_params(deep=False)
         columns = getattr(self, "_columns", [part[2] for part in self.transformers])
         params["transformers"] = [
-            (name, part, chosen if callable(given) else given)
-            for (name, part, given), chosen in zip(self.transformers, columns, strict=True)
+            (name, part, chosen if callable(declared) else declared)
+            for (name, part, declared), chosen in zip(self.transformers, columns, strict=True)
         ]
         return params
 

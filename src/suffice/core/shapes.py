@@ -73,11 +73,11 @@ def fitting_sizes(cls: type, values: dict[str, Any], **sizes: int) -> dict[str, 
             checks.append((where, declaration, value, fits))
     checks.sort(key=lambda check: len(check[3]))  # fields with one possible shape determine sizes first
     for where, declaration, value, fits in checks * 2:  # in the second round all letters of sums are known
-        found = next((new for pairs in fits if (new := _with(sizes, pairs)) is not None), None)
-        if found is None:
+        updated = next((new for pairs in fits if (new := _with(sizes, pairs)) is not None), None)
+        if updated is None:
             known = ", ".join(f"{k} = {n}" for k, n in sizes.items() if re.search(rf"\b{k}\b", declaration))
             raise ValueError(f"{where} is {_described(value)}, expected {declaration} with {known}.")
-        sizes = found
+        sizes = updated
     return sizes
 
 
@@ -141,10 +141,10 @@ def _pairs(shape: str, value: Any) -> Pairs | None:
         return None
     pairs = [(count, len(value))]
     for n, part in enumerate(value):
-        found = of_one(match, part)
-        if found is None:
+        axes = of_one(match, part)
+        if axes is None:
             return None
-        pairs += [(re.sub(r"_[a-z]\b", f"_{n}", letters), size) for letters, size in found]
+        pairs += [(re.sub(r"_[a-z]\b", f"_{n}", letters), size) for letters, size in axes]
     return pairs
 
 

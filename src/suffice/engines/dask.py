@@ -181,7 +181,7 @@ def _ended(
 
 def _home(client: Client, futures: list[Future]) -> list[Any]:
     """Return the results of finished tasks, from workers that may stop responding."""
-    found: list[list[Any]] = []
+    results: list[list[Any]] = []
 
     async def gathered() -> list[Any]:
         return await client.gather(futures, asynchronous=True)
@@ -189,14 +189,14 @@ def _home(client: Client, futures: list[Future]) -> list[Any]:
     def ended(left: list[int], seconds: float) -> list[int]:
         if seconds:
             with _timeout_is_no_error():
-                found.append(client.sync(gathered, callback_timeout=seconds))
-        return left if found else []
+                results.append(client.sync(gathered, callback_timeout=seconds))
+        return left if results else []
 
     def again(left: list[int]) -> None:
         _leave_silent_workers(client)
 
     next(in_order(1, ended, again, lambda left: f"{len(futures)} results", LOOK))
-    return found[0]
+    return results[0]
 
 
 @contextmanager
@@ -229,8 +229,8 @@ async def _replace_silent(seconds: float, dask_scheduler: Any) -> None:
     async def replace(address: str, worker: Any) -> None:
         if worker.nanny:
             with suppress(OSError, TimeoutError):  # the machine does not respond either
-                async with rpc(worker.nanny, connection_args=dask_scheduler.connection_args) as there:
-                    await asyncio.wait_for(there.kill(timeout=1, reason=why), 10)
+                async with rpc(worker.nanny, connection_args=dask_scheduler.connection_args) as nanny:
+                    await asyncio.wait_for(nanny.kill(timeout=1, reason=why), 10)
         if workers.get(address) is worker:
             await dask_scheduler.remove_worker(address, expected=True, stimulus_id=why)
 

@@ -172,13 +172,13 @@ class SumsByKey(Value):
         keys = np.concatenate([_as_array(part.keys) - low << 1 for part in (self, other)])
         keys[len(self) :] |= 1
         keys.sort(kind="stable")  # a stable sort merges the two sorted halves
-        its = (keys & 1).astype(bool)
+        from_other = (keys & 1).astype(bool)
         keys >>= 1
         new = np.concatenate([[True], keys[1:] != keys[:-1]])
         if is_dense(int(np.count_nonzero(new))):
-            return self._among(every, keys[~its], other, keys[its])
+            return self._among(every, keys[~from_other], other, keys[from_other])
         place = np.cumsum(new) - 1
-        return self._among(keys[new] + low, place[~its], other, place[its])
+        return self._among(keys[new] + low, place[~from_other], other, place[from_other])
 
     def _among(self, keys: np.ndarray | range, mine: Places, other: SumsByKey, its: Places) -> SumsByKey:
         total = np.zeros((len(keys), *self.values.shape[1:]))

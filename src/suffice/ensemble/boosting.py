@@ -573,8 +573,8 @@ class TreeBoosting(TreeGrower):
         self.__dict__.update(fitted, do_early_stopping_=stopping)
         state = Progress(Stages())
         if earlier is not None:
-            so_far = Stages(tuple(earlier.forest), tuple(map(tuple, self.losses_.tolist())))
-            state = state.replace(model=so_far, trace=tuple(self.losses_[1:, 0].tolist()))
+            earlier_stages = Stages(tuple(earlier.forest), tuple(map(tuple, self.losses_.tolist())))
+            state = state.replace(model=earlier_stages, trace=tuple(self.losses_[1:, 0].tolist()))
         state = watch.loop(step, state)
         return Boosted.of(as_model(state.model), state)
 

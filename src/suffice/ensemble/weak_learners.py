@@ -338,9 +338,9 @@ class TreeLearner:
             offset = bin_offsets(self.bins.n_bins)
             splits = (self._split(d, h.count[0, a:b], total) for d, (a, b) in enumerate(pairwise(offset)))
         best, feature = None, -1
-        for d, found in enumerate(splits):
-            if found[0] >= max(limits.least_gain, 0.0) and (best is None or found[0] > best[0]):
-                best, feature = found, d
+        for d, split in enumerate(splits):
+            if split[0] >= max(limits.least_gain, 0.0) and (best is None or split[0] > best[0]):
+                best, feature = split, d
         if best is not None and best[1][1] < 0:
             n_bins = int(self.bins.n_bins[feature])
             best[1][1] = next_bin(block.codes[feature], block.entry, int(best[1][0]), n_bins)

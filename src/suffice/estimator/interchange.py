@@ -223,9 +223,9 @@ def _columns(model: Any) -> dict[str, Any]:
         for name, part, columns in model.transformers
     ]
     rest = model.remainder if isinstance(model.remainder, str) else copies.get("remainder", "drop")
-    kept = {name: value for name, value in vars(model).items() if name[0] == "_" and name[:5] != "_skl_"}
+    private = {name: value for name, value in vars(model).items() if name[0] == "_" and name[:5] != "_skl_"}
     theirs = {"_remainder": ("remainder", rest, model._remainder[2])}
-    return kept | theirs | {"transformers_": fitted, "transformers": parts, "remainder": rest}
+    return private | theirs | {"transformers_": fitted, "transformers": parts, "remainder": rest}
 
 
 def _neighbors(model: Any) -> dict[str, Any]:
@@ -368,8 +368,8 @@ def namesake(cls: type) -> Any:
         return None
     module, name = stored_name(cls).split(".")[1:]
     try:
-        there = import_module(f"sklearn.{MODULES.get(module, module)}")
+        theirs = import_module(f"sklearn.{MODULES.get(module, module)}")
     except ModuleNotFoundError:
         return None
-    found = getattr(there, name, None)
-    return found if isinstance(found, type) and issubclass(found, BaseEstimator) else None
+    candidate = getattr(theirs, name, None)
+    return candidate if isinstance(candidate, type) and issubclass(candidate, BaseEstimator) else None

@@ -23,10 +23,10 @@ class TakesKernel(Estimator):
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
-        given = tags.input_tags
-        given.pairwise, given.string = is_precomputed(self.kernel), self.takes_symbols
-        given.one_d_array, given.two_d_array = given.string, not given.string
-        given.sparse = not (given.pairwise or given.string)
+        input_tags = tags.input_tags
+        input_tags.pairwise, input_tags.string = is_precomputed(self.kernel), self.takes_symbols
+        input_tags.one_d_array, input_tags.two_d_array = input_tags.string, not input_tags.string
+        input_tags.sparse = not (input_tags.pairwise or input_tags.string)
         return tags
 
     @property

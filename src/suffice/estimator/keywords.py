@@ -67,11 +67,11 @@ def advised(method: Callable[..., Any]) -> Callable[..., Any]:
         try:
             return method(self, *args, **more)
         except TypeError as error:
-            found = UNEXPECTED.search(str(error))
-            if found is None or found[1] not in more or found[1] in inspect.signature(method).parameters:
+            match = UNEXPECTED.search(str(error))
+            if match is None or match[1] not in more or match[1] in inspect.signature(method).parameters:
                 raise
             known = list(inspect.signature(method).parameters)[1:]
-            raise TypeError(f"{error}: {_advice(found[1], more, known)}.") from None
+            raise TypeError(f"{error}: {_advice(match[1], more, known)}.") from None
 
     return call
 

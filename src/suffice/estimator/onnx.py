@@ -81,6 +81,6 @@ def _become(operator: Any, copy: Any) -> None:
 
 def _share_options(options: Any, model: Any, copy: Any) -> None:
     """Copy the options of the model, set by its class or its id, to the id of its copy."""
-    found = {**(options or {}).get(type(model), {}), **(options or {}).get(id(model), {})}
-    if found:
-        options[id(copy)] = found
+    chosen = {**(options or {}).get(type(model), {}), **(options or {}).get(id(model), {})}
+    if chosen:
+        options[id(copy)] = chosen

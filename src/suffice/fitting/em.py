@@ -69,8 +69,8 @@ def em(
     """
     must_be_partitions(data)
     starts = models if isinstance(models, Sequence) else (models,)
-    how: dict[str, Any] = {"converged": converged, "adjust": adjust, "watch": watch, "before": before}
-    return _best(em_runs(starts, data, tol=tol, max_iter=max_iter, **how))
+    options: dict[str, Any] = {"converged": converged, "adjust": adjust, "watch": watch, "before": before}
+    return _best(em_runs(starts, data, tol=tol, max_iter=max_iter, **options))
 
 
 def em_runs(

@@ -150,8 +150,8 @@ class Sampler:
         """
         if self.burn_in < 0 or self.thin < 1:
             raise ValueError(f"Expected burn_in >= 0 and thin >= 1; got {self.burn_in} and {self.thin}.")
-        given = self.watch or Watch()
-        watch = replace(given, as_model=lambda chains: given.as_model(chains[0].model))
+        own_watch = self.watch or Watch()
+        watch = replace(own_watch, as_model=lambda chains: own_watch.as_model(chains[0].model))
 
         def step(state: Chains) -> Chains:
             after = state.n_iter - self.burn_in

@@ -125,8 +125,8 @@ def is_missing(values: np.ndarray, marker: Any) -> np.ndarray:
     """Mask of the values that equal the marker: NaN, None, NA, a number or a string."""
     if type(marker).__name__ == "NAType":
         return missing(values.ravel()).reshape(values.shape)
-    found = values != values if isinstance(marker, float) and marker != marker else values == marker
-    return np.broadcast_to(np.asarray(found, dtype=bool), values.shape)
+    is_marker = values != values if isinstance(marker, float) and marker != marker else values == marker
+    return np.broadcast_to(np.asarray(is_marker, dtype=bool), values.shape)
 
 
 class SimpleImputer(ColumnTransform, impute.SimpleImputer):
@@ -277,15 +277,15 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
                 )  # which raises an error for NA if another is the marker
             return checked
         except (TypeError, ValueError, OverflowError) as error:
-            said = str(error)
-            if UNMARKED.search(said):
+            message = str(error)
+            if UNMARKED.search(message):
                 raise self._unmarked(X) from None
-            if not in_fit or not CONVERSION.search(said):
+            if not in_fit or not CONVERSION.search(message):
                 raise
             explain = explained_objects if get_tags(self).input_tags.string else explained
             clear = explain(error, X, "X", type(self).__name__)
-            by_strategy = said.startswith("Cannot use")
-            raise (ValueError(f"{said}. {clear}") if by_strategy else clear) from None
+            by_strategy = message.startswith("Cannot use")
+            raise (ValueError(f"{message}. {clear}") if by_strategy else clear) from None
 
     def _unmarked(self, X: Any) -> ValueError:
         """The error for NaN or NA that `missing_values` does not mark."""

@@ -93,10 +93,10 @@ class ArraySource(Source):
             )
         if weight is not None and (weight == 1.0).all():
             weight = None
-        whole = source.dtype.kind in "iu", target.dtype.kind in "iu"
-        if len(source) and whole[0] != whole[1]:
+        are_integers = source.dtype.kind in "iu", target.dtype.kind in "iu"
+        if len(source) and are_integers[0] != are_integers[1]:
             raise TypeError(MIXED_IDS.format("whole numbers", "strings"))
-        if all(whole):
+        if all(are_integers):
             return opening.local(Edges(source, target, weight)), nodes
         return edges_in_memory(opening, check.kept(named_edges(source, target, weight)))
 

@@ -76,13 +76,13 @@ def explained(
             )
         elif what == "y":
             remedy += "; if these are classes, use a classifier"
-        said = (
+        message = (
             f"{taker} takes numbers, and {what} has {value!r:.60} ({type(value).__name__}) "
             f"{_at(row, column, names)}: {remedy}."
         )
         first_line = str(error).partition("\n")[0]
         kind = TypeError if isinstance(error, TypeError) else ValueError
-        return kind(f"{said} ({first_line})" if CONVERSION.search(first_line) else said)
+        return kind(f"{message} ({first_line})" if CONVERSION.search(first_line) else message)
     return _uneven(values, what, taker) or error
 
 

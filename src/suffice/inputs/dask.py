@@ -155,12 +155,12 @@ def open_arrays(X: Any, width: int, y: Any, sample_weight: Any, groups: Any, che
         parts = X.to_delayed().ravel().tolist()
     else:
         parts = _list(X)
-    given = {"y": y, "sample_weight": sample_weight, "groups": groups}
-    given = {name: _beside(X, part, name) for name, part in given.items() if part is not None}
-    beside = list(zip(*given.values(), strict=True)) or [()] * len(parts)
+    by_name = {"y": y, "sample_weight": sample_weight, "groups": groups}
+    by_name = {name: _beside(X, part, name) for name, part in by_name.items() if part is not None}
+    beside = list(zip(*by_name.values(), strict=True)) or [()] * len(parts)
     if groups is None:
         read = enumerate(zip(parts, beside, strict=True))
-        return opened([_task(_rows_of_arrays, check, n, tuple(given))(part, *b) for n, (part, b) in read])
+        return opened([_task(_rows_of_arrays, check, n, tuple(by_name))(part, *b) for n, (part, b) in read])
     columns = Columns(
         DenseColumns(tuple(f"x{j}" for j in range(width))),
         None if y is None else "y",
@@ -168,14 +168,14 @@ def open_arrays(X: Any, width: int, y: Any, sample_weight: Any, groups: Any, che
         "groups",
     )
     read = enumerate(zip(parts, beside, strict=True))
-    tables = [_task(_table_of_arrays, check, n, columns, tuple(given))(part, *b) for n, (part, b) in read]
+    tables = [_task(_table_of_arrays, check, n, columns, tuple(by_name))(part, *b) for n, (part, b) in read]
     return _whole(columns, check, tables)
 
 
 def _whole(columns: Columns, check: Any, tables: list[Delayed]) -> Partitions:
     """Partitions of complete sequences, from Arrow tables that may divide them."""
-    whole = _whole_tables(columns, tables)
-    return opened([_task(_sequences, columns, check, n, past)(*parts) for n, (past, parts) in whole])
+    complete = _whole_tables(columns, tables)
+    return opened([_task(_sequences, columns, check, n, past)(*parts) for n, (past, parts) in complete])
 
 
 def _whole_tables(columns: Columns, tables: list[Delayed]) -> Iterator[tuple[int, tuple[int, list[Any]]]]:
@@ -184,12 +184,12 @@ def _whole_tables(columns: Columns, tables: list[Delayed]) -> Iterator[tuple[int
     assert columns.sequence is not None
     client = client_of_dask()
     tables = dask.persist(*tables)
-    found = computed(client, [_task(_sequences_in, columns.sequence, n)(t) for n, t in enumerate(tables)])
+    sequences = computed(client, [_task(_sequences_in, columns.sequence, n)(t) for n, t in enumerate(tables)])
 
     def head(number: int, size: int | None) -> Any:
         return tables[number] if size is None else _task(_head, size)(tables[number])
 
-    for n, (past, heads) in enumerate(shares(found)):
+    for n, (past, heads) in enumerate(shares(sequences)):
         yield n, (past, [tables[n], *(head(*part) for part in heads)])
 
 
@@ -211,8 +211,10 @@ def _answer_sequences(source: Any, request: Any, listed: bool) -> Any:
     parts = _list(source) if listed else source.to_delayed()
     empty = _task(_empty, names)(parts[0]) if listed else _empty(names, source._meta)
     columns = request.columns.with_all(names)
-    whole = _whole_tables(columns, [_task(_table, names, n)(part, empty) for n, part in enumerate(parts)])
-    answers = [_task(_answered_whole, request, columns, n, past, names)(*parts) for n, (past, parts) in whole]
+    complete = _whole_tables(columns, [_task(_table, names, n)(part, empty) for n, part in enumerate(parts)])
+    answers = [
+        _task(_answered_whole, request, columns, n, past, names)(*parts) for n, (past, parts) in complete
+    ]
     if listed:
         return answers
     meta = request.beside(empty).to_pandas()
@@ -301,8 +303,8 @@ def _rows(columns: Columns, check: Any, number: int, part: Any, empty: pa.Table)
 
 
 def _sequences_in(column: str, number: int, table: pa.Table) -> Any:
-    [found] = sequences_in(column, number, [table])
-    return found
+    [sequences] = sequences_in(column, number, [table])
+    return sequences
 
 
 def _head(n: int, table: pa.Table) -> pa.Table:
@@ -316,10 +318,10 @@ def _sequences(columns: Columns, check: Any, number: int, past: int, *tables: pa
 
 def _rows_of_arrays(check: Any, number: int, names: tuple[str, ...], X: Any, *beside: Any) -> Any:
     with in_block(number, "reading it"):
-        X, given = _arrays(check, X, names, beside)
-        weight = given.get("sample_weight")
+        X, by_name = _arrays(check, X, names, beside)
+        weight = by_name.get("sample_weight")
         return check(
-            Rows(X, given.get("y"), None if weight is None else weight.astype(np.float64), (number,))
+            Rows(X, by_name.get("y"), None if weight is None else weight.astype(np.float64), (number,))
         )
 
 
@@ -327,8 +329,8 @@ def _table_of_arrays(
     check: Any, number: int, columns: Columns, names: tuple[str, ...], X: Any, *beside: Any
 ) -> pa.Table:
     with in_block(number, "reading it"):
-        X, given = _arrays(check, X, names, beside)
-        return pa.table(dict(zip(columns.reader.columns, X.T, strict=True)) | given)
+        X, by_name = _arrays(check, X, names, beside)
+        return pa.table(dict(zip(columns.reader.columns, X.T, strict=True)) | by_name)
 
 
 def _arrays(
@@ -346,12 +348,12 @@ def _arrays(
         raise ValueError(f"Expected 2D array, got a block of shape {X.shape} instead.")
     if X.dtype.kind not in "biuf":
         X = X.astype(object if check.strings else np.float64)
-    given = {name: np.asarray(unmasked(part, name)) for name, part in zip(names, beside, strict=True)}
-    for name, part in given.items():
+    by_name = {name: np.asarray(unmasked(part, name)) for name, part in zip(names, beside, strict=True)}
+    for name, part in by_name.items():
         if part.ndim == 2 and part.shape[1] == 1 and (name != "y" or check.target != "number"):
-            given[name] = part = part[:, 0]
+            by_name[name] = part = part[:, 0]
         if len(part) != X.shape[0] or (part.ndim != 1 and name != "y"):
             raise ValueError(
                 f"{name} has the shape {part.shape}, but X has {X.shape[0]} rows: pass one per row."
             )
-    return X, given
+    return X, by_name

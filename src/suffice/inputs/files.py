@@ -53,15 +53,15 @@ def _nothing_found(names: list[str], scan: str, local: bool) -> FileNotFoundErro
     """The error for folders and globs without files with these endings. It names other files that are
     there."""
     endings = ENDINGS[scan]
-    said = f"No file ending in {' or '.join(endings)} was found in {names}"
-    there = sorted(p.name for name in names if local for p in Path(name).glob("*") if not _hidden(p.name))
-    if not there:
+    message = f"No file ending in {' or '.join(endings)} was found in {names}"
+    others = sorted(p.name for name in names if local for p in Path(name).glob("*") if not _hidden(p.name))
+    if not others:
         return FileNotFoundError(
-            f"{said}: pass a folder, a file or a glob that has some, suffice.{scan}(path)."
+            f"{message}: pass a folder, a file or a glob that has some, suffice.{scan}(path)."
         )
-    other = next((other for other in map(scan_of, filter(_has_known_ending, there))), None)
-    call = f"suffice.{other}({names[0]!r})" if other else f"suffice.{scan}('{names[0]}/{there[0]}')"
-    return FileNotFoundError(f"{said}, which has {there[0]!r}: to read such files, call {call}.")
+    other = next((other for other in map(scan_of, filter(_has_known_ending, others))), None)
+    call = f"suffice.{other}({names[0]!r})" if other else f"suffice.{scan}('{names[0]}/{others[0]}')"
+    return FileNotFoundError(f"{message}, which has {others[0]!r}: to read such files, call {call}.")
 
 
 def _has_known_ending(name: str) -> bool:
@@ -149,7 +149,7 @@ def _hidden(name: str) -> bool:
 
 
 def _local(names: list[str], endings: tuple[str, ...]) -> tuple[list[str], list[str]]:
-    found: list[Path] = []
+    paths: list[Path] = []
     bases = []
     for name in names:
         is_glob = has_magic(name) and not os.path.exists(name)
@@ -163,14 +163,14 @@ def _local(names: list[str], endings: tuple[str, ...]) -> tuple[list[str], list[
                 )
             inside = sorted(path.rglob("*")) if path.is_dir() else []
             inside = [file for file in inside if file.name.endswith(endings)]
-            found += [file for file in inside if not any(map(_hidden, file.relative_to(path).parts))]
-            found += [] if path.is_dir() else [path]
+            paths += [file for file in inside if not any(map(_hidden, file.relative_to(path).parts))]
+            paths += [] if path.is_dir() else [path]
         folder = _divided(name)[0] if is_glob else name if Path(name).is_dir() else str(Path(name).parent)
         bases.append(os.path.abspath(folder))
     must_be_plain(
-        _markers({*map(os.path.abspath, names), *(str(f.absolute().parent) for f in found), *bases})
+        _markers({*map(os.path.abspath, names), *(str(f.absolute().parent) for f in paths), *bases})
     )
-    return list(dict.fromkeys(map(str, found))), bases  # ** finds folders and their files
+    return list(dict.fromkeys(map(str, paths))), bases  # ** finds folders and their files
 
 
 def _markers(folders: Iterable[str]) -> Iterable[tuple[str, str]]:
@@ -281,15 +281,15 @@ def partition_keys(files: Files) -> dict[str, Any]:
     """Values by file of the Hive partition columns in the paths below the common folder, as in
     ``year=2024/part-0.parquet``: integers if all are, else strings, as Arrow infers them."""
     pa = required("pyarrow", "parquet")
-    found: dict[str, list[str | None]] = {}
+    columns: dict[str, list[str | None]] = {}
     for n, file in enumerate(files.paths):
         path = os.path.abspath(file) if files.filesystem is None else file.lstrip("/")
         for segment in Path(path).relative_to(files.base).parent.parts:
             name, equals, value = map(unquote, segment.partition("="))
             if name and equals:
-                values = found.setdefault(name, [None] * len(files.paths))
+                values = columns.setdefault(name, [None] * len(files.paths))
                 values[n] = None if value == "__HIVE_DEFAULT_PARTITION__" else value
-    keys = {name: pa.array(values, pa.string()) for name, values in found.items()}
+    keys = {name: pa.array(values, pa.string()) for name, values in columns.items()}
     for name, values in keys.items():
         try:
             keys[name] = values.cast(pa.int32())

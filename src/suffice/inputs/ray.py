@@ -89,13 +89,13 @@ def _types(source: ray.data.Dataset) -> dict[str, Any]:
 def _open(
     columns: Columns, check: Any, empty: pa.Table, start: int, shares: Any, *tables: pa.Table
 ) -> tuple[Any, ...]:
-    blocks, given = [], iter(tables)
+    blocks, remaining = [], iter(tables)
     for number, (past, more) in enumerate(shares, start):
         with in_block(number, "reading it"):
-            table = next(given)
+            table = next(remaining)
             table = table if table.num_rows else empty
             if columns.sequence:
-                table = whole(columns.names(), table, past, islice(given, more))
+                table = whole(columns.names(), table, past, islice(remaining, more))
             blocks.append(columns.block(check, number, table))
     return tuple(blocks)
 
@@ -116,13 +116,13 @@ def _whole_sequences(tables: list[Any], columns: Columns, n: int) -> list[tuple[
     starts = range(0, len(tables), n)
     tasks = [partial(_sequences_in.remote, columns.sequence, i, *tables[i : i + n]) for i in starts]
     with errors_as_raised():
-        found = shares(part for task in ended_in_order(tasks, n) for part in ray.get(task))
+        shared = shares(part for task in ended_in_order(tasks, n) for part in ray.get(task))
 
     def head(number: int, size: int | None) -> Any:
         table = tables[number]
         return table if size is None else _head.remote(columns.names(), size, table)
 
-    return [(past, [head(*part) for part in heads]) for past, heads in found]
+    return [(past, [head(*part) for part in heads]) for past, heads in shared]
 
 
 def _beside(request: Any, table: pa.Table) -> pa.Table:
@@ -144,8 +144,8 @@ def _answer_whole(
 def _blocks_in_order(source: ray.data.Dataset) -> list[Any]:
     """References to the blocks, in order: by default, Ray Data yields them as they become ready."""
     options = source.context.execution_options
-    given, options.preserve_order = options.preserve_order, True
+    before, options.preserve_order = options.preserve_order, True
     try:
         return source.to_arrow_refs()
     finally:
-        options.preserve_order = given
+        options.preserve_order = before

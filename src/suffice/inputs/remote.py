@@ -175,13 +175,13 @@ def _mark(metadata: Any) -> str:
 
 def _joined(ranges: Iterable[tuple[int, int]]) -> list[tuple[int, int]]:
     """Sort the ranges, and join those with a small hole between them."""
-    found: list[tuple[int, int]] = []
+    joined: list[tuple[int, int]] = []
     for start, end in sorted(ranges):
-        if found and start <= found[-1][1] + HOLE_BYTES:
-            found[-1] = found[-1][0], max(end, found[-1][1])
+        if joined and start <= joined[-1][1] + HOLE_BYTES:
+            joined[-1] = joined[-1][0], max(end, joined[-1][1])
         else:
-            found.append((start, end))
-    return found
+            joined.append((start, end))
+    return joined
 
 
 def ahead(pool: Executor, f: Callable[[Any], Any], items: Iterable[Any], n: int) -> Iterator[Any]:

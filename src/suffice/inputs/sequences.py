@@ -34,15 +34,15 @@ def runs(ids: Any, what: str) -> tuple[np.ndarray, list[Any]]:
 
 def sequences_in(column: str, start: int, tables: Iterable[Any]) -> list[tuple[list[Any], int]]:
     """The ids of the sequences of each Arrow table in order, and the number of rows of the first."""
-    found: list[tuple[list[Any], int]] = []
+    sequences: list[tuple[list[Any], int]] = []
     for number, table in enumerate(tables, start):
         with in_block(number, "reading it"):
             if table.num_rows == 0:  # and perhaps no columns
-                found.append(([], 0))
+                sequences.append(([], 0))
                 continue
             starts, ids = runs(table.column(column), f"The column {column!r}")
-            found.append((ids, int(np.append(starts, table.num_rows)[1])))
-    return found
+            sequences.append((ids, int(np.append(starts, table.num_rows)[1])))
+    return sequences
 
 
 def shares(found: Iterable[tuple[list[Any], int]]) -> list[tuple[int, list[tuple[int, int | None]]]]:

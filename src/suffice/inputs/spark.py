@@ -93,8 +93,8 @@ def _sequences_in(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
 
 def _table(batches: Iterable[Any], empty: Any) -> Any:
     """The rows of a partition, with the names that its columns have on the driver."""
-    found = list(batches)
-    return pa.Table.from_batches(found).rename_columns(empty.column_names) if found else empty
+    all_batches = list(batches)
+    return pa.Table.from_batches(all_batches).rename_columns(empty.column_names) if all_batches else empty
 
 
 def _answer(call: bytes, batches: Iterable[Any]) -> Iterator[Any]:
@@ -118,10 +118,10 @@ def _whole_sequences(frame: DataFrame, columns: Columns, empty: Any) -> DataFram
     seen, n, apart = Seen(), 0, None
     only_ids = empty.select([columns.sequence])
     for number, value in values_of(run_tasks(frame.select(ids), _sequences_in, columns.sequence, only_ids)):
-        found, n = raised(value), number + 1
+        ids_of_batch, n = raised(value), number + 1
         if apart is None:
             try:
-                seen.add(found)
+                seen.add(ids_of_batch)
             except ValueError as error:
                 apart = error
     if apart is None:

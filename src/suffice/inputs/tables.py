@@ -37,14 +37,14 @@ class Table(Unread):
 
     def __repr__(self) -> str:
         parts = {name: getattr(self, name) for name in ("features", "target", "weight", "sequence", "order")}
-        said = [
+        arguments = [
             f"{name}={brief(part) if isinstance(part, tuple) else repr(part)}"
             for name, part in parts.items()
             if part is not None
         ]
         is_scan = type(self.source).__module__.startswith("suffice.")
         source = self.source if is_scan else type(self.source).__name__
-        return f"{type(self).__name__}({', '.join([str(source), *said])})"
+        return f"{type(self).__name__}({', '.join([str(source), *arguments])})"
 
     def columns(self, names: Sequence[str], sizes: Mapping[str, int] = MappingProxyType({})) -> Columns:
         """The roles of the columns, given the names of all columns of the source, and the sizes of those

@@ -47,5 +47,5 @@ def namesake_of(module: str, name: str) -> str | None:
         module = "feature_extraction.text"
     if module.partition(".")[0] not in package._MODULES:
         return None
-    there = hasattr(import_module(f"suffice.{module}"), name)
-    return f"suffice.{module}.{name}" if there else None
+    exists = hasattr(import_module(f"suffice.{module}"), name)
+    return f"suffice.{module}.{name}" if exists else None

@@ -29,8 +29,8 @@ class Neighborhoods:
     def by_parts(self, task: Callable[[np.ndarray, np.ndarray], np.ndarray]) -> np.ndarray:
         """`task(points, neighbours)` of some rows at a time, in threads."""
         parts = tuple(slice(n, n + SOME) for n in range(0, len(self.points), SOME))
-        found = in_order(lambda p: task(self.points[p], self.points[self.index[p]]), parts)
-        return np.concatenate(list(found))
+        results = in_order(lambda p: task(self.points[p], self.points[self.index[p]]), parts)
+        return np.concatenate(list(results))
 
     def assembled(self, factors: np.ndarray) -> tuple[Any, np.ndarray]:
         """All factors as rows of one sparse matrix over the points, and the row to which each belongs.

@@ -116,8 +116,8 @@ class Reconstruction(Predictor):
     def weights(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
         """The weights of the points with these numbers in each row, (N, K)."""
         parts = tuple(slice(n, n + SOME) for n in range(0, max(1, len(X)), SOME))
-        found = in_order(lambda p: reconstruction_weights(X[p], self.points[index[p]], self.reg), parts)
-        return np.concatenate(list(found))
+        weights = in_order(lambda p: reconstruction_weights(X[p], self.points[index[p]], self.reg), parts)
+        return np.concatenate(list(weights))
 
     def place(self, X: np.ndarray, index: np.ndarray) -> np.ndarray:
         """The places of rows with these neighbours, (N, C)."""

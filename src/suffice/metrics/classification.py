@@ -160,8 +160,8 @@ def confusion_matrix(
         count = np.empty((len(labels), len(labels)))
         count[np.ix_(order, order)] = confusion.at(labels[order])
     if normalize is None:
-        whole = count.astype(np.int64)
-        return whole if (whole == count).all() else count
+        integers = count.astype(np.int64)
+        return integers if (integers == count).all() else count
     total = {"true": count.sum(axis=1, keepdims=True), "pred": count.sum(axis=0), "all": count.sum()}
     with np.errstate(all="ignore"):
         return np.nan_to_num(count / total[normalize])

@@ -149,8 +149,8 @@ def roc_auc_score(
     0.75
     """
     if y_score is not None:
-        how = {"max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
-        return metrics.roc_auc_score(y_true, y_score, average=average, sample_weight=sample_weight, **how)
+        options = {"max_fpr": max_fpr, "multi_class": multi_class, "labels": labels}
+        return metrics.roc_auc_score(y_true, y_score, average=average, sample_weight=sample_weight, **options)
     negative, positive = _counted(y_true, pos_label, "roc_auc_score").weight
     above = positive[::-1].cumsum()[::-1] - positive
     return float(negative @ (above + 0.5 * positive) / (negative.sum() * positive.sum()))
@@ -201,7 +201,7 @@ def average_precision_score(
             y_true, y_score, average=average, pos_label=pos_label, sample_weight=sample_weight
         )
     negative, positive = _counted(y_true, pos_label, "average_precision_score").weight[:, ::-1]
-    found = positive.cumsum()
-    predicted = found + negative.cumsum()
-    precision = np.divide(found, predicted, out=np.zeros_like(found), where=predicted > 0)
+    true_positives = positive.cumsum()
+    predicted = true_positives + negative.cumsum()
+    precision = np.divide(true_positives, predicted, out=np.zeros_like(true_positives), where=predicted > 0)
     return float(positive @ precision / positive.sum())

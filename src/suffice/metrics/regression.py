@@ -39,8 +39,8 @@ def mean_squared_error(
     0.375
     """
     if y_pred is not None:
-        how = {"sample_weight": sample_weight, "multioutput": multioutput}
-        return metrics.mean_squared_error(y_true, y_pred, **how)
+        options = {"sample_weight": sample_weight, "multioutput": multioutput}
+        return metrics.mean_squared_error(y_true, y_pred, **options)
     sums = _residuals(y_true, "mean_squared_error")
     return _averaged(sums.squares / sums.target.weight, multioutput)
 
@@ -78,8 +78,8 @@ def r2_score(
     0.9486
     """
     if y_pred is not None:
-        how = {"multioutput": multioutput, "force_finite": force_finite}
-        return metrics.r2_score(y_true, y_pred, sample_weight=sample_weight, **how)
+        options = {"multioutput": multioutput, "force_finite": force_finite}
+        return metrics.r2_score(y_true, y_pred, sample_weight=sample_weight, **options)
     sums = _residuals(y_true, "r2_score")
     if sums.rows < 2:
         warn("R^2 is not defined for less than two rows.", UndefinedMetricWarning)

@@ -165,8 +165,8 @@ class MixedMixture(BaseMixture):
         start = self._product(kinds, 1)
         code = Encoding(start.estimate(data.fold(_summed, start)))
         rows = data.map(_encoded, code)
-        found: Description = rows.fold(describe)
-        return Encoded(found.rows, found.weight, found.features, tuple(kinds), code, rows)
+        description: Description = rows.fold(describe)
+        return Encoded(description.rows, description.weight, description.features, tuple(kinds), code, rows)
 
     def _product(self, kinds: Any, K: int) -> ProductFamily:
         def start(kind: str, size: int) -> Any:
@@ -185,22 +185,22 @@ class MixedMixture(BaseMixture):
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         product: Any = progress.model.component
         kinds: dict[int, str] = {}
-        found: dict[str, dict[int, np.ndarray]] = {
+        out: dict[str, dict[int, np.ndarray]] = {
             name: {} for name in ("means_", "variances_", "rates_", "categories_", "probabilities_")
         }
         for columns, part in zip(product.columns, product.parts, strict=True):
             kinds |= dict.fromkeys(columns.tolist(), KIND_OF[type(part)])
             for n, d in enumerate(columns.tolist()):
                 if isinstance(part, DiagonalGaussian):
-                    found["means_"][d], found["variances_"][d] = part.mean[:, n], part.covariance[:, n]
+                    out["means_"][d], out["variances_"][d] = part.mean[:, n], part.covariance[:, n]
                 elif isinstance(part, Categorical):
-                    found["categories_"][d] = part.values[n]
-                    found["probabilities_"][d] = part.probability[n]
+                    out["categories_"][d] = part.values[n]
+                    out["probabilities_"][d] = part.probability[n]
                 elif isinstance(part, Bernoulli):
-                    found["probabilities_"][d] = part.probability[:, n]
+                    out["probabilities_"][d] = part.probability[:, n]
                 elif isinstance(part, Poisson):
-                    found["rates_"][d] = part.rate[:, n]
-        return {"weights_": progress.model.weight, "kinds_": [kinds[d] for d in sorted(kinds)], **found}
+                    out["rates_"][d] = part.rate[:, n]
+        return {"weights_": progress.model.weight, "kinds_": [kinds[d] for d in sorted(kinds)], **out}
 
 
 @dataclass(frozen=True, eq=False)

@@ -99,12 +99,12 @@ def cross_validate(
     """
     source = source_of(X)
     if not isinstance(source, TableSource):
-        how = {
+        options = {
             "return_train_score": return_train_score,
             "return_estimator": return_estimator,
             "groups": groups,
         }
-        return model_selection.cross_validate(estimator, X, y, scoring=scoring, cv=cv, **how, **params)
+        return model_selection.cross_validate(estimator, X, y, scoring=scoring, cv=cv, **options, **params)
     if y is not None or params:
         raise ValueError(
             "For a table, name the target by suffice.rows(table, target=...), and leave y and other "
@@ -185,8 +185,8 @@ def cross_val_score(
         return model_selection.cross_val_score(
             estimator, X, y, groups=groups, scoring=scoring, cv=cv, **params
         )
-    how = {"groups": groups, "scoring": scoring, "cv": cv, "random_state": random_state}
-    return cross_validate(estimator, X, y, **how, **params)["test_score"]
+    options = {"groups": groups, "scoring": scoring, "cv": cv, "random_state": random_state}
+    return cross_validate(estimator, X, y, **options, **params)["test_score"]
 
 
 def in_folds(source: TableSource, plan: FoldPlan, groups: str | None) -> tuple[Callable[..., Table], Any]:

@@ -371,11 +371,11 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         if failed:
             first = outcomes[failed[0]].error
             where = f"with {params[failed[0] // n_folds]}, without fold {failed[0] % n_folds}"
-            said = f"{len(failed)} of {len(outcomes)} fits failed. The first, {where}: {first!r}"
+            message = f"{len(failed)} of {len(outcomes)} fits failed. The first, {where}: {first!r}"
             if len(failed) == len(outcomes):
-                raise ValueError(said) from first
+                raise ValueError(message) from first
             score = f"Their score is {self.error_score}; error_score='raise' raises the error."
-            warn(f"{said} {score}", FitFailedWarning)
+            warn(f"{message} {score}", FitFailedWarning)
         scores = [self.error_score if isinstance(result, Failure) else result for result in outcomes]
         return np.array(scores, dtype=np.float64).reshape(len(params), n_folds)
 
@@ -518,6 +518,6 @@ def _said_once() -> Iterator[None]:
     with warnings.catch_warnings(record=True) as caught:
         warnings.simplefilter("always")
         yield
-    said = {(w.category, str(w.message)): w for w in reversed(caught)}
-    for w in reversed(said.values()):
+    distinct = {(w.category, str(w.message)): w for w in reversed(caught)}
+    for w in reversed(distinct.values()):
         warn(w.message, w.category)

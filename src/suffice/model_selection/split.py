@@ -72,8 +72,8 @@ def train_test_split(
     >>> LinearRegression().fit(train).score(test)
     1.0
     """
-    how = {"test_size": test_size, "train_size": train_size, "shuffle": shuffle, "stratify": stratify}
-    how["groups"] = groups
+    options = {"test_size": test_size, "train_size": train_size, "shuffle": shuffle, "stratify": stratify}
+    options["groups"] = groups
     source = source_of(arrays[0]) if len(arrays) == 1 else None
     if stratify is not None and groups is not None:
         raise ValueError("Parts are stratified, or of groups: pass stratify or groups, not both.")
@@ -82,12 +82,12 @@ def train_test_split(
         for name, values in (("stratify", stratify), ("groups", groups)):
             if isinstance(values, str):
                 check_names(source.names(), [values])
-                how[name] = np.asarray(source.column(values))
-        parts = _split_arrays(rows, random_state=random_state, **how)
+                options[name] = np.asarray(source.column(values))
+        parts = _split_arrays(rows, random_state=random_state, **options)
         taken = [source.take(np.asarray(part)).container for part in parts]
         return taken if source.table is None else [replace(source.table, source=part) for part in taken]
     if not isinstance(source, TableSource):
-        return _split_arrays(*arrays, random_state=random_state, **how)
+        return _split_arrays(*arrays, random_state=random_state, **options)
     if not shuffle:
         raise ValueError(
             "The rows of a table that is not in memory are drawn by a hash of their values: leave shuffle "

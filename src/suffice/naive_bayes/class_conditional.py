@@ -264,12 +264,12 @@ class ClassConditional(GenerativeClassifier, Iterative):
         name_of_family = self.family if isinstance(self.family, str) else "mixed"
         if isinstance(self.family, Family):
             name_of_family = "given"
-        given = tags.input_tags
-        given.allow_nan = name_of_family != "multinomial"
-        given.positive_only = name_of_family in ("multinomial", "poisson", "bernoulli")
-        given.sparse = name_of_family in ("multinomial", "bernoulli") and self.n_components == 1
-        given.categorical = name_of_family == "categorical"
-        given.string = name_of_family in ("categorical", "mixed")
+        input_tags = tags.input_tags
+        input_tags.allow_nan = name_of_family != "multinomial"
+        input_tags.positive_only = name_of_family in ("multinomial", "poisson", "bernoulli")
+        input_tags.sparse = name_of_family in ("multinomial", "bernoulli") and self.n_components == 1
+        input_tags.categorical = name_of_family == "categorical"
+        input_tags.string = name_of_family in ("categorical", "mixed")
         tags.classifier_tags.poor_score = name_of_family not in GAUSSIANS
         return tags
 
@@ -366,8 +366,8 @@ class ClassConditional(GenerativeClassifier, Iterative):
         return self._add(X, y, sample_weight, classes)
 
     def _summary(self, start: Any, data: Partitions) -> Any:
-        found = data.fold(_look)
-        if self._is_hidden(start, found):
+        look = data.fold(_look)
+        if self._is_hidden(start, look):
             raise ValueError(
                 "partial_fit requires complete labelled rows, and X or y has missing values: call fit "
                 "with all rows."

@@ -197,9 +197,9 @@ class Plane:
         horizontal, vertical = np.linspace(low - rim, high + rim, grid).T
         points = np.tile(rows.mean(axis=0), (grid**2, 1))
         points[:, across], points[:, up] = (part.ravel() for part in np.meshgrid(horizontal, vertical))
-        asked: Any = points if frame is None else type(frame)(points, columns=frame.columns)
+        at_points: Any = points if frame is None else type(frame)(points, columns=frame.columns)
         columns = feature_names(estimator, rows.shape[1], None if frame is None else frame.columns)
-        return cls(horizontal, vertical, asked, (across, up), pair, (columns[across], columns[up]))
+        return cls(horizontal, vertical, at_points, (across, up), pair, (columns[across], columns[up]))
 
 
 def numbers_of(names: np.ndarray, labels: np.ndarray) -> np.ndarray:

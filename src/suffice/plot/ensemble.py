@@ -230,8 +230,8 @@ class StagedLossDisplay(Display):
             raise ValueError(f"response_method={response_method!r} has no default loss: pass loss.")
         labels = {"labels": estimator.classes_} if chosen is log_loss else {}
         values = [chosen(y, answer, sample_weight=sample_weight, **labels) for answer in staged(X)]
-        said = getattr(chosen, "__name__", "loss").replace("_", " ")
-        return cls(np.array(values), name, NAMES.get(chosen, said)).plot(ax)
+        loss_name = getattr(chosen, "__name__", "loss").replace("_", " ")
+        return cls(np.array(values), name, NAMES.get(chosen, loss_name)).plot(ax)
 
     def plot(self, ax: Any = None) -> Self:
         """Draw.

@@ -151,8 +151,8 @@ class TreeDisplay(Display):
             if node.condition:
                 label = shorten(node.condition, 28)
                 self.texts_.append(ax.text(x, y - 0.16, label, va="bottom", **style))
-            said = f"{shorten(node.answer, 18)} ({node.weight:,.6g})"
-            self.texts_.append(ax.text(x, y + 0.14, said, va="top", color="0.35", **style))
+            text = f"{shorten(node.answer, 18)} ({node.weight:,.6g})"
+            self.texts_.append(ax.text(x, y + 0.14, text, va="top", color="0.35", **style))
             if node.is_cut:
                 dots = "\N{MIDLINE HORIZONTAL ELLIPSIS}"
                 self.texts_.append(ax.text(x + width + 0.03, y, dots, va="center", weight="bold", **style))
@@ -185,20 +185,20 @@ def _drawn_nodes(model: Any, max_depth: int, names: Any, decimals: int) -> list[
     def draw(node: int, parent: int, depth: int, condition: str) -> float:
         """Draw a subtree. Returns the row of its root."""
         nonlocal n_rows
-        here, below = len(out), branches(tree, node) if tree.feature[node] >= 0 else []
+        index, below = len(out), branches(tree, node) if tree.feature[node] >= 0 else []
         out.append(None)
         is_cut = bool(below) and depth >= max_depth
         rows = []
         for branch, child in [] if is_cut else below:
-            (said,) = joined_conditions(tree, [(node, branch)], names, decimals)
-            said = (
-                said.removeprefix("(").removesuffix(")").replace(f" or {names[tree.feature[node]]} is", " or")
+            (text,) = joined_conditions(tree, [(node, branch)], names, decimals)
+            text = (
+                text.removeprefix("(").removesuffix(")").replace(f" or {names[tree.feature[node]]} is", " or")
             )
-            rows.append(draw(child, here, depth + 1, said))
+            rows.append(draw(child, index, depth + 1, text))
         row = (rows[0] + rows[-1]) / 2.0 if rows else float(n_rows)
         n_rows += not rows
-        said, weight = answer(model, tree, node, decimals), float(tree.weight[node])
-        out[here] = DrawnNode(node, parent, depth, row, condition, said, weight, tree.value[node], is_cut)
+        text, weight = answer(model, tree, node, decimals), float(tree.weight[node])
+        out[index] = DrawnNode(node, parent, depth, row, condition, text, weight, tree.value[node], is_cut)
         return row
 
     draw(0, -1, 0, "")

@@ -134,10 +134,10 @@ class HITS(LinkEstimator):
                 f"The graph has {n} nodes and no links, so neither hubs nor authorities: "
                 f"pass at least one link."
             )
-        there, back = (in_memory(links) for links in (graph.links, turned(graph.links, n)))
+        forward, back = (in_memory(links) for links in (graph.links, turned(graph.links, n)))
 
         def step(turns: Turns) -> Turns:
-            authorities = turns.model.estimate(there.fold(Hubs.summarize, turns.model))
+            authorities = turns.model.estimate(forward.fold(Hubs.summarize, turns.model))
             s = back.fold(Hubs.summarize, authorities)
             new = authorities.estimate(s)
             change = float(np.abs(new.hub - turns.model.hub).sum())
@@ -148,7 +148,7 @@ class HITS(LinkEstimator):
             return Turns(new, (*turns.trace, error), s, why, change, rate)
 
         equal = np.full(n, 1.0 / n)
-        watch = Watch(self, self.checkpoint, there, self.max_iter)
+        watch = Watch(self, self.checkpoint, forward, self.max_iter)
         return watch.loop(step, Turns(Hubs(equal, equal)))
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:

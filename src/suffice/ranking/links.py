@@ -291,9 +291,9 @@ def read_graph(
     starts = [s * n // passes for s in range(passes + 1)]
     parts = []
     for first, end in pairwise(starts):
-        found = data.fold(pairs, numbering, extent.weighted, first, end)
-        parts.append(sort_links(found, first, end))
-        del found
+        unsorted = data.fold(pairs, numbering, extent.weighted, first, end)
+        parts.append(sort_links(unsorted, first, end))
+        del unsorted
     links = _joined(parts)
     out = _out(links, n)
     if ((out > 0) & ~((out > SMALLEST) & (out < np.inf))).any():

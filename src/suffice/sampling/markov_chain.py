@@ -157,16 +157,16 @@ def _numbers(states: np.ndarray, X: np.ndarray) -> np.ndarray:
     known = np.full(len(X), len(states) > 0)
     if not len(states) or not len(X):
         return np.full(len(X), UNKNOWN)
-    for mine, its in zip(states.T, X.T, strict=True):
+    for mine, column in zip(states.T, X.T, strict=True):
         values, code = np.unique(mine, return_inverse=True)
         try:
-            place = np.minimum(np.searchsorted(values, its), len(values) - 1)
+            place = np.minimum(np.searchsorted(values, column), len(values) - 1)
         except TypeError:
             raise ValueError(
-                f"X has steps such as {its[0]!r}, and the chain has states such as {values[0]!r}: write "
+                f"X has steps such as {column[0]!r}, and the chain has states such as {values[0]!r}: write "
                 f"both as strings, or both as numbers."
             ) from None
-        known &= values[place] == its
+        known &= values[place] == column
         of_state, of_row = of_state * len(values) + code, of_row * len(values) + place
         seen, of_state = np.unique(of_state, return_inverse=True)
         place = np.minimum(np.searchsorted(seen, of_row), len(seen) - 1)
@@ -512,8 +512,8 @@ class MarkovChain(DensityMixin, Estimator):
         """Recurrence of each state: 'positive recurrent' or 'transient'. Finite chains have no null recurrent
         states."""
         closed = np.concatenate(self._closed())
-        here = np.isin(np.arange(len(self.transition_)), closed)
-        return np.where(here, "positive recurrent", "transient")
+        is_recurrent = np.isin(np.arange(len(self.transition_)), closed)
+        return np.where(is_recurrent, "positive recurrent", "transient")
 
     def is_ergodic(self) -> bool:
         """Whether the chain is ergodic: irreducible and aperiodic."""

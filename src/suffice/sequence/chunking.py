@@ -144,13 +144,13 @@ def chunk_scores(
     PER      0.500   1.000   0.667       1       2
     all      0.333   0.333   0.333       3       3
     """
-    (here, offset), (there, other) = _flat(y_true, groups), _flat(y_pred, groups)
+    (true_labels, offset), (predicted_labels, other) = _flat(y_true, groups), _flat(y_pred, groups)
     if not np.array_equal(offset, other):
         raise ValueError(
             f"y_true has sequences of lengths {_short(np.diff(offset))} and y_pred of "
             f"{_short(np.diff(other))}: pass one label per step in both."
         )
-    true, predicted = (_found(labels, offset, scheme, strict) for labels in (here, there))
+    true, predicted = (_found(labels, offset, scheme, strict) for labels in (true_labels, predicted_labels))
     right = Counter(chunk.type for chunk in set(true) & set(predicted))
     of_true, of_found = Counter(c.type for c in true), Counter(c.type for c in predicted)
     types = sorted(of_true | of_found)

@@ -319,7 +319,7 @@ def _categoricals(family: Family) -> list[Categorical]:
         return [family]
     parts = family.parts if isinstance(family, ProductFamily) else ()
     parts = (family.component,) if isinstance(family, Mixtures) else parts
-    return [found for part in parts for found in _categoricals(part)]
+    return [categorical for part in parts for categorical in _categoricals(part)]
 
 
 def _with_categories(family: Any, values: Iterator[tuple[np.ndarray, ...]]) -> Any:

@@ -682,8 +682,8 @@ class ConditionalRandomField(StepClassifier):
             raise ValueError(f"No labels of sequence {lost} satisfy the constraints: allow more transitions.")
         if k_best == 1:
             return shaped(self.classes_[path])
-        found = zip(chains.k_best(k_best), free.log_sum, strict=True)
-        return [(self.classes_[paths], score - total) for (paths, score), total in found]
+        results = zip(chains.k_best(k_best), free.log_sum, strict=True)
+        return [(self.classes_[paths], score - total) for (paths, score), total in results]
 
     def _allowed(self, allowed: Any) -> tuple[np.ndarray, np.ndarray]:
         """Return masks of the allowed transitions, (K, K), and first labels, (K,)."""

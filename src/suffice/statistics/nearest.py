@@ -109,12 +109,12 @@ class Pairwise(Predictor):
 
     def search(self, X: Any, weight: np.ndarray, queries: Any, k: int) -> tuple[np.ndarray, ...]:
         """The k nearest rows of each query, by comparison with all."""
-        found = nobody(queries.shape[0], k)
+        best = nobody(queries.shape[0], k)
         for start in range(0, X.shape[0], PIECE):
             piece = slice(start, start + PIECE)
             for q in range(0, queries.shape[0], QUERIES):
                 some = slice(q, q + QUERIES)
-                nearest = tuple(values[some] for values in found)
+                nearest = tuple(values[some] for values in best)
                 distance = self.between(queries[some], X, piece)
                 distance[:, weight[piece] <= 0] = np.inf
                 limit = nearest[0][:, -1]
@@ -122,7 +122,7 @@ class Pairwise(Predictor):
                     limit = np.minimum(limit, np.partition(distance, k - 1, axis=1)[:, k - 1])
                 query, row = np.nonzero((distance <= limit[:, None]) & (distance < np.inf))
                 _insert(query, row, distance[query, row], start, weight[piece], *nearest)
-        return found
+        return best
 
     def between(self, queries: Any, X: Any, piece: slice = slice(None)) -> np.ndarray:
         """Distances of queries from a piece of the rows, (Q, N). NaN, and missing entries of a sparse
@@ -169,8 +169,8 @@ class Queries(Value):
         """Distances, numbers and votes of the nearest rows, with their targets of all, (N, T)."""
         distance, row, vote = nearest
         targets = np.zeros((*row.shape, target.shape[1]))
-        there = row >= 0
-        targets[there] = target[row[there]]
+        exists = row >= 0
+        targets[exists] = target[row[exists]]
         return Nearest(len(target), distance, row, vote, targets)
 
 
@@ -181,12 +181,12 @@ def targets_of(block: Any, classes: tuple[np.ndarray, ...]) -> np.ndarray:
     y = block.y[:, None] if block.y.ndim == 1 else block.y
     if not classes:
         return y.astype(np.float64)
-    out, there = (
+    out, has_weight = (
         np.zeros(y.shape),
         block.weight > 0,
     )  # others are not neighbours, and their class may be unknown
     for t, c in enumerate(classes):
-        out[there, t] = class_codes(c, y[there, t])
+        out[has_weight, t] = class_codes(c, y[has_weight, t])
     return out
 
 

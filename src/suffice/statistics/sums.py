@@ -143,8 +143,8 @@ def count_categories_by_label(
     if X.dtype != np.float64:
         return None
     X = np.ascontiguousarray(X)
-    most, whole = largest(X)
-    if not whole or most.sum() > MOST_COUNTED:
+    most, are_integers = largest(X)
+    if not are_integers or most.sum() > MOST_COUNTED:
         return None
     start = np.concatenate([[0], np.cumsum(most + 1.0)]).astype(np.int64)
     out = np.zeros((K, start[-1]))

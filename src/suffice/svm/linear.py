@@ -164,10 +164,10 @@ class HingeModel(LinearScore):
         for p, (coef, intercept) in enumerate(zip(self.coef, self.intercept, strict=True)):
             theta, w = np.append(coef, intercept), np.ascontiguousarray(weight[:, p % weight.shape[1]])
             row = X, theta, np.ascontiguousarray(y[:, p]), w
-            found = squared_insensitive(*row, self.epsilon) if self.classes is None else squared_hinge(*row)
-            loss += found[0]
-            gradient[p] = found[1][: self.theta.shape[1]]
-            f[:, p] = found[2]
+            sums = squared_insensitive(*row, self.epsilon) if self.classes is None else squared_hinge(*row)
+            loss += sums[0]
+            gradient[p] = sums[1][: self.theta.shape[1]]
+            f[:, p] = sums[2]
         return loss, gradient, f
 
     def _of_sparse(self, X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
@@ -459,9 +459,9 @@ class HingeSearch:
         state = self.evaluated(state, new, s)
         if self.solved(state) or state.gap < 0.5 * before:
             return self.traced(state)
-        whole = len(weight) < state.size and state.sums is not None
+        has_all_rows = len(weight) < state.size and state.sums is not None
         allowed = max(0.1 * state.allowed, self.tol)
-        failed = whole or state.size >= 64 * NEAREST
+        failed = has_all_rows or state.size >= 64 * NEAREST
         size = min(4 * state.size, max(64 * NEAREST, state.size))
         return self.traced(state.replace(allowed=allowed, size=size, tried=0), failed=failed)
 

@@ -65,8 +65,8 @@ def svc_path(X: Any, y: Any = None, *, Cs: Any = 10, sample_weight: Any = None, 
             results[k].append(result)
     names = "n_features_in_", "feature_names_in_"
     shared = {name: value for name, value in vars(first).items() if name in names}
-    for model, found in zip(models, results, strict=True):
+    for model, solutions in zip(models, results, strict=True):
         for name, value in shared.items():
             setattr(model, name, value)
-        model._publish(model._finished(task, found))
+        model._publish(model._finished(task, solutions))
     return models

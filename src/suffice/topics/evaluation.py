@@ -136,7 +136,7 @@ def coherence(
     words = _words_of(topics, n_words, feature_names)
     known = sorted({word for topic in words for word in topic})
     place = {word: n for n, word in enumerate(known)}
-    total, together = _together(corpus, place, measure, window, analyzer, feature_names)
+    total, co_occurrences = _together(corpus, place, measure, window, analyzer, feature_names)
     if not total > 0:
         raise ValueError("The corpus has no documents, expected at least one.")
     smoothing = (1.0 if measure == "u_mass" else EPSILON * total) if smoothing is None else smoothing
@@ -144,7 +144,7 @@ def coherence(
     scores = []
     for topic in words:
         at = [place[word] for word in topic]
-        scores.append(judge(total, together[np.ix_(at, at)], smoothing) if len(at) > 1 else np.nan)
+        scores.append(judge(total, co_occurrences[np.ix_(at, at)], smoothing) if len(at) > 1 else np.nan)
     return np.array(scores)
 
 

@@ -179,13 +179,13 @@ class MedianGrowth(Growth):
             if not allowed.any():
                 continue
             error = np.zeros(len(w) - 1, np.int64)
-            whole = 0
+            undivided_error = 0
             for value, rank in pairs:
                 left = median_errors(rank[placed], w[placed], value)
                 right = median_errors(rank[placed[::-1]], w[placed[::-1]], value)[::-1]
                 error += left[:-1] + right[1:]
-                whole += int(left[-1])
-            gains = np.where(allowed, whole - error, -1)
+                undivided_error += int(left[-1])
+            gains = np.where(allowed, undivided_error - error, -1)
             i = int(gains.argmax())
             if gains[i] >= 0:
                 where = side if n_missing else NONE_MISSING

@@ -154,10 +154,10 @@ class MultiwayTree(Predictor):
 
     def _routed(self, X: np.ndarray, at: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         row, node, share = np.arange(len(X)), np.zeros(len(X), np.int64), np.ones(len(X))
-        found: list[tuple[np.ndarray, ...]] = []
+        parts: list[tuple[np.ndarray, ...]] = []
         while len(row):
             leaf = self.is_leaf[node]
-            found.append((row[leaf], node[leaf], share[leaf]))
+            parts.append((row[leaf], node[leaf], share[leaf]))
             row, node, share = row[~leaf], node[~leaf], share[~leaf]
             d = self.feature[node]
             x = X[row, d]
@@ -175,7 +175,7 @@ class MultiwayTree(Predictor):
             row, node = np.concatenate([row[known], row[each]]), np.concatenate([child[known], to])
         none = np.zeros(0, np.int64)
         row, node, share = (
-            np.concatenate(part) for part in zip(*found, (none, none, none * 1.0), strict=True)
+            np.concatenate(part) for part in zip(*parts, (none, none, none * 1.0), strict=True)
         )
         return row, node, share
 

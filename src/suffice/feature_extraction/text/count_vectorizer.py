@@ -155,15 +155,16 @@ class Vocabulary(Model):
             raise ValueError(
                 f"max_df corresponds to < documents than min_df: at most {most:g}, and at least {least:g}."
             )
-        kept = np.flatnonzero((s.documents >= least) & (s.documents <= most))
+        frequent = np.flatnonzero((s.documents >= least) & (s.documents <= most))
         if self.max_features is not None:
-            common = np.argsort(-s.occurrences[kept], kind="stable")  # of equals, the first of the alphabet
-            kept = np.sort(kept[common[: self.max_features]])
-        if not len(kept):
+            # Stable: of words that are equally common, the first of the alphabet.
+            common = np.argsort(-s.occurrences[frequent], kind="stable")
+            frequent = np.sort(frequent[common[: self.max_features]])
+        if not len(frequent):
             raise ValueError(
                 f"After pruning, no terms remain of {len(s.words)}. Try a lower min_df or a higher max_df."
             )
-        return kept
+        return frequent
 
 
 class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
