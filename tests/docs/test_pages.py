@@ -76,6 +76,16 @@ def forgotten():
             del known[name]
 
 
+def test_a_method_is_written_with_three_packages():
+    """The walk-through of CONTRIBUTING imports from `suffice` what its author is told of, and no more."""
+    code = "".join(
+        code for language, _, code in blocks((ROOT / "CONTRIBUTING.md").read_text()) if language == "python"
+    )
+    used = {node.module for node in ast.walk(ast.parse(code)) if isinstance(node, ast.ImportFrom)}
+    ours = {".".join(name.split(".")[:2]) for name in used if name.startswith("suffice")}
+    assert ours == {"suffice.core", "suffice.estimator", "suffice.fitting"}
+
+
 @pytest.mark.usefixtures("forgotten")
 @pytest.mark.timeout(300, method="thread")  # what a signal raises is lost inside ray.get
 @pytest.mark.filterwarnings(

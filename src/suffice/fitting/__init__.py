@@ -1,5 +1,6 @@
 """Optimizers and EM over folds of the data."""
 
+from ..losses import Loss
 from .conjugate import conjugate_gradient, conjugate_solve
 from .descent import newton
 from .em import MultiStart, em
@@ -49,6 +50,7 @@ __all__ = [
     "Draw",
     "EpochIterates",
     "LinearScore",
+    "Loss",
     "LossModel",
     "MeanField",
     "MultiStart",
