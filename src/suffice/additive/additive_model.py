@@ -38,8 +38,8 @@ from ..statistics.quantiles import sample
 FAMILIES = ("gaussian", "binomial", "poisson")
 COUNTS = TargetDomain(Poisson.domain, "family='poisson' takes counts: y must be non-negative.")
 SOLVERS = ("penalized", "backfitting")
-ROWS = 1024  # whose functions are made at a time: they stay near the cache
-CHOICES = 30  # of penalties, after which they are held: choosing and fitting need not settle together
+ROWS = 1024  # rows whose functions are computed at a time, which stay near the cache
+CHOICES = 30  # choices of penalties before they are fixed, as choosing and fitting may alternate forever
 ROUNDING = 64 * np.finfo(np.float64).eps
 
 

@@ -57,8 +57,10 @@ class Centers(Model):
         return self.labelled(block, rows)[1]
 
     def labelled(self, block: Any, rows: int = 0) -> tuple[np.ndarray, ClusterSums]:
-        """The nearest centre of each row, and the sums. If `rows` is not zero, the sums are those of
-        pieces of as many rows."""
+        """Return the nearest centre of each row, and the sums.
+
+        If `rows` is not zero, the sums of pieces of that many rows are added.
+        """
         labels, inertia, weight, offset = nearest_sums(block.X, block.weight, self.center, rows)
         return labels, ClusterSums(float(inertia), weight, offset)
 

@@ -58,7 +58,7 @@ def moved(model: Centers, total: Any, s: Any) -> tuple[Centers, np.ndarray]:
 def reassigned(
     model: Centers, total: np.ndarray, ratio: float, rows: np.ndarray
 ) -> tuple[Centers, np.ndarray]:
-    """Move centres of little weight to rows, at most half as many as there are rows."""
+    """Move centres of little weight to rows. The number of moved centres is at most half that of `rows`."""
     low = np.flatnonzero(total < ratio * total.max())
     low = low[np.argsort(total[low], kind="stable")][: len(rows) // 2]
     if not len(low) or len(low) == len(total):

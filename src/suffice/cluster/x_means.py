@@ -24,7 +24,7 @@ from .parts import by_label
 # Numbers of parts into which a cluster may be split; those of a group share passes. Two are not enough:
 # by two halves of the corners of a square, a row gains log(2) by the variance and loses it by the weights.
 PARTS = ((2,), (3, 4, 5, 6, 7, 8))
-ROWS = 5  # the least number of rows for each of more than two parts: as many parts as rows have no variance
+ROWS = 5  # least rows per part for more than two parts, since parts of one row have no variance
 
 
 def spherical_bic(inertia: float, weight: np.ndarray, D: int) -> float:

@@ -31,7 +31,7 @@ from ..inputs import map_rows, read_rows
 from ..statistics import Moments, moments
 
 RANK = 1e-13  # least eigenvalue of a covariance of full rank, relative to the largest
-# Rows are summed in tiles, of which the products stay in the cache of a core.
+# Rows are summed in tiles whose products stay in the cache of a core.
 TILE_BYTES, LEAST_TILE = 1 << 18, 256
 # Standard errors within which the contrast of a component cannot be told from that of a Gaussian.
 GAUSSIAN = 3.0

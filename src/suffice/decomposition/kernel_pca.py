@@ -37,7 +37,7 @@ from .pca import PrincipalAxes
 
 ZERO = 1e-12  # eigenvalues below this fraction of the largest are zero
 NEGATIVE = 1e-5  # negative eigenvalues beyond this fraction of the largest are not rounding errors
-MANY_ROWS, FEW = 200, 10  # of more rows, fewer components are found by Lanczos iterations
+MANY_ROWS, FEW = 200, 10  # with more rows and fewer components, Lanczos iterations are used
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,7 +71,7 @@ class KernelAxes(Predictor):
 
 
 def _largest(K: np.ndarray, count: int, lanczos: bool, rounding: float) -> tuple[np.ndarray, np.ndarray]:
-    """The largest eigenvalues, in decreasing order, zero where they are by rounding; and their vectors."""
+    """Return the largest eigenvalues in decreasing order, and their vectors. Rounding errors become zero."""
     N = len(K)
     if lanczos and count < N:
         start = generator(Purpose.PROBES).uniform(-1.0, 1.0, size=N)

@@ -31,7 +31,7 @@ from ..fitting.linear_algebra import gram, signs
 from ..fitting.resident import Resident
 from ..inputs import map_rows, read_rows
 
-RELAXATION = 1.7  # relaxation of the splitting, between 0 and 2; 1 takes half as many iterations again
+RELAXATION = 1.7  # relaxation of the splitting, between 0 and 2; 1 takes 1.5 times as many iterations
 # The penalty, times sqrt(max(N, D)) and the mean magnitude of entries: in a step, entries move by a fifth of
 # that mean, for any number of rows.
 PENALTY = 5.0

@@ -110,7 +110,7 @@ def rotate_loadings(
             raise ValueError(f"target has shape {goal.shape}, expected that of the loadings, {L.shape}.")
     size = np.sqrt((L**2).sum(axis=1, keepdims=True)) if normalize else np.ones((len(L), 1))
     unit = L / np.where(size > 0, size, 1.0)
-    unit /= np.abs(unit).max(initial=0.0) or 1.0  # fourth powers of which are finite
+    unit /= np.abs(unit).max(initial=0.0) or 1.0  # so that fourth powers are finite
     if criterion == "target":
         return _orthogonal(L, _towards(L / np.where(size > 0, size, 1.0), goal))
     if criterion == "promax":

@@ -45,7 +45,8 @@ from .weak_learners import (
     unpacked,
 )
 
-# Added to the weights of the classes in a leaf, of which all leaves have 1: at most this, and one row.
+# Largest smoothing added to the weights of the classes in a leaf, where all leaves together have weight 1. It
+# is also at most the weight of one row.
 MOST_SMOOTHING = 0.01
 ROUNDING = 1e-12  # tolerance of the error of a random guess
 
@@ -466,7 +467,7 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
         forest = self.model_.forest
         return forest.replace(nodes=forest.nodes.replace(value=vote)), np.zeros(vote.shape[1])
 
-    # --- answers -----------------------------------------------------------------------------------------
+    # --- prediction --------------------------------------------------------------------------------------
 
     def _decision(self, total: np.ndarray, norm: float) -> np.ndarray:
         """The decision function from the sum of the votes, (N, K)."""

@@ -377,7 +377,7 @@ def as_targets(loss: Loss, k: int, target: NumberTarget, sample: Any, block: Sco
 def opened(
     data: Partitions, start: Start, bins: FeatureBins, n_rows: int
 ) -> tuple[Partitions, Scored | None]:
-    """The binned rows as partitions, and as one block of this process if they fit in memory, else None."""
+    """Return the binned rows as partitions, and also as one block of this process if they fit in memory."""
     rows = data.map(start)
     block = rows.gather_if(n_rows, gathered_bytes(bins, ROW_NUMBERS + start.loss.n_outputs))
     return (rows.persisted(), None) if block is None else (in_blocks(block), block)
@@ -607,7 +607,7 @@ class TreeBoosting(TreeGrower):
         trees = enumerate(self.model_.forest)
         return [tree.replace(value=tree.value * np.eye(K)[m % K]) for m, tree in trees], self.model_.baseline
 
-    # --- answers -----------------------------------------------------------------------------------------
+    # --- prediction --------------------------------------------------------------------------------------
 
     def _start_scores(self, X: Any) -> np.ndarray:
         """The raw scores of rows before the first stage, (N, K)."""
@@ -707,7 +707,7 @@ class BoostingClassifier(Classifier):
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:
-        """The raw scores of each row: with two classes that of the second, else one for each class.
+        """Return the raw scores of each row: one for each class, or that of the second of two classes.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """

@@ -102,7 +102,7 @@ class Start:
 
     bins: FeatureBins | None  # None: features stay numbers, of rows that are for validation alone
     classes: np.ndarray | None
-    by_rows: bool  # whether the codes of a row are contiguous, else those of a feature
+    by_rows: bool  # whether the codes of a row are contiguous; otherwise those of a feature are
     loss: Loss
     first: Any  # a stored estimator that predicts before the first stage, or None
     held: tuple[int, float] | None  # a seed, and the share of the rows for validation

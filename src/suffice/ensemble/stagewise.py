@@ -146,7 +146,7 @@ class Exponential(TermLoss):
     def coefficient(self, rows: Partitions, term: Term) -> float:
         right, wrong = rows.fold(_weights_of_signs, term)
         if wrong <= 0.0:
-            return 1.0  # without errors there is no best one
+            return 1.0  # without errors there is no optimum
         return max(0.5 * float(np.log(right / wrong)), 0.0) if right > 0.0 else 0.0
 
 

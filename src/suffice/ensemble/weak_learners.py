@@ -263,7 +263,7 @@ class Boosting(Iterative):
         return {"converged_": progress.stopped_because not in ("", "n_estimators", "callback")}
 
     def _unconverged(self, progress: Progress) -> str:
-        return ""  # as many members as were asked for
+        return ""  # it stops at the requested number of members
 
 
 # --- trees ---------------------------------------------------------------------------------------------
@@ -433,7 +433,7 @@ def _to_grow(target: ClassTarget, block: Reweighted) -> Binned:
 
 @dataclass
 class ClassifierLearner:
-    """Fits any classifier that takes weights: classifiers of suffice where the rows are, others in memory."""
+    """Learner that fits any classifier with weights. Those of other libraries are fitted to gathered rows."""
 
     estimator: Any
     classes: np.ndarray

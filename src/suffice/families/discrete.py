@@ -375,7 +375,8 @@ def _times(X: Any, W: np.ndarray) -> np.ndarray:
     return times(*entries_of(X), W)
 
 
-# Tables of categories have a row for each number up to the largest: of at most so many rows a column.
+# Categories that are integers are looked up in a table with a row for each integer up to the largest. This is
+# the largest number of its rows per column.
 MOST_CATEGORIES = 1 << 16
 
 

@@ -143,7 +143,7 @@ class FactorGaussian(Family):
 
 
 def best_loadings(S: np.ndarray, psi: np.ndarray, Q: int, least: float = 0.0) -> np.ndarray:
-    """The loadings (D, Q) of largest likelihood, given the noise; none of them below `least` of it."""
+    """Return the loadings (D, Q) of largest likelihood, whose variances are at least `least` of the noise."""
     root = np.sqrt(psi)
     theta, omega = eigh(S / np.outer(root, root))
     theta, omega = theta[::-1][:Q], omega[:, ::-1][:, :Q]
@@ -333,7 +333,7 @@ def lasso(G: np.ndarray, B: np.ndarray, threshold: np.ndarray, L: np.ndarray) ->
 
 
 def _of_signs(G: np.ndarray, b: np.ndarray, threshold: float, x: np.ndarray) -> np.ndarray | None:
-    """The solution of the lasso if it has the signs of x, else None."""
+    """Return the solution of the lasso if it has the signs of x, otherwise None."""
     active, out = np.flatnonzero(x), np.zeros_like(x)
     try:
         out[active] = np.linalg.solve(G[np.ix_(active, active)], b[active] - threshold * np.sign(x[active]))

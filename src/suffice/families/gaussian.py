@@ -135,7 +135,7 @@ class Gaussian(Family):
         values, axes = np.linalg.eigh(density.covariances)
         axis = axes[:, :, -1]
         largest = np.abs(axis).argmax(axis=1)[:, None]
-        axis = axis * np.sign(np.take_along_axis(axis, largest, axis=1))  # of many signs, one
+        axis = axis * np.sign(np.take_along_axis(axis, largest, axis=1))  # a unique choice of signs
         step = np.sqrt(2.0 / np.pi * values[:, -1:]) * axis  # to the mean of half a normal density
         mean = np.stack([density.mean - step, density.mean + step], axis=1).reshape(2 * P, D)
         covariance = np.repeat(density._less(step), 2, axis=0)

@@ -62,8 +62,10 @@ class Posterior(Value, ABC):
         """Log density of rows averaged over the parameters, log p(x given k), (N, K)."""
 
     def noise(self, s: Any) -> float:
-        """Expected loss of log density by the noise of regularization in all rows, where it is not in
-        `expected_log_density`."""
+        """Return the expected decrease of the log density of all rows by the noise of regularization.
+
+        It is zero if `expected_log_density` contains it.
+        """
         return 0.0
 
     def expected_log_density(self, X: Any) -> np.ndarray:

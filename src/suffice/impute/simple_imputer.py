@@ -94,7 +94,7 @@ class Filling(Model):
         elif self.strategy == "median":
             values = columns.quantiles([0.5])[0]
         else:
-            # Of those with the same weight, the first in order.
+            # Ties are broken by the order of the values.
             pairs = zip(columns.values, columns.count, strict=True)
             modes = [v[np.argmax(c[0])] if len(v) else np.nan for v, c in pairs]
             values = np.array(modes, dtype=object if s.objects else np.float64)
@@ -210,7 +210,7 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
     def _guarantee(self) -> Guarantee:
         return Guarantee("rounding" if self.strategy == "mean" else "bit")
 
-    # The types that `transform` compares with, of which files hold the name.
+    # The types with which `transform` compares. Files contain their names.
 
     @property
     def _fit_dtype(self) -> np.dtype:

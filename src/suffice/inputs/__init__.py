@@ -59,10 +59,10 @@ def open_sequences(
 
 
 def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Partitions, np.ndarray | None]:
-    """Partitions of checked links; and the ids of all nodes if the data lists them, else None.
+    """Return partitions of checked links, and the ids of all nodes, or None if the data does not list them.
 
-    From a pair of arrays, a table, a sparse matrix whose entry (i, j) is the weight of the link from i to j,
-    or a graph of networkx.
+    The data is a pair of arrays, a table, a sparse matrix whose entry (i, j) is the weight of the link from i
+    to j, or a graph of networkx.
     """
     return source_of(X).open_edges(Opening(estimator, Check.of(estimator)), sample_weight)
 

@@ -31,7 +31,7 @@ from .conversions import (
 from .symbols import are_strings, must_be_symbols, symbol_column
 from .validation import must_be_sound, unmasked
 
-# From so many numbers on, threads check them faster than one does.
+# Several threads check more numbers than this faster than one thread.
 MANY = 1 << 22
 
 
@@ -115,7 +115,7 @@ class Check:
             )
         must_be_dense(y, self.name)
         X, y = unmasked(X, "X", self.nan), unmasked(y, "y")
-        if self.strings and is_object(X):  # NA answers no question that is asked of it below
+        if self.strings and is_object(X):  # the checks below do not support NA
             X = objects_of(X)
         how: dict[str, Any] = {
             "accept_sparse": "csr" if self.sparse else False,
@@ -146,7 +146,7 @@ class Check:
                 checked = validate_data(estimator, X, y, reset=reset, **how, **of_target)
         except (TypeError, ValueError, OverflowError) as error:
             if str(error).startswith("Input contains NaN"):
-                # Of X, only strings may be refused so.
+                # NaN in X raises this error only if X has strings.
                 of_y = not alone and (not self.strings or missing(np.ravel(np.asarray(y))).any())
                 what = "y" if of_y else "X"
                 raise ValueError(f"Input {what} contains NaN, None or NA: leave those rows out.") from None
@@ -180,8 +180,10 @@ class Check:
             raise ValueError(f"{self.name} takes a list of strings; got one string: pass [{X!r:.60}].")
 
     def _is_as_fitted(self, estimator: Any, X: Any) -> bool:
-        """Whether rows have the type and the columns of those of `fit`, so that only their values need a
-        check. The other checks take longer than the answer for one row."""
+        """Whether rows have the type and the columns of those of `fit`, so that only values are checked.
+
+        The other checks take longer than the prediction for one row.
+        """
         if type(X) is np.ndarray:
             known = X.flags.c_contiguous and 0 < X.size < MANY
         else:
@@ -302,8 +304,10 @@ def is_object(y: Any) -> bool:
 
 
 def objects_of(table: Any) -> np.ndarray:
-    """The cells of a pandas or polars table: numbers if all are, else objects with None for missing
-    values."""
+    """Return the cells of a pandas or polars table: numbers if all are, otherwise objects.
+
+    Missing values become None.
+    """
     X = np.asarray(table)
     if X.dtype.kind in "biuf":
         return X

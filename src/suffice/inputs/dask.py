@@ -37,7 +37,7 @@ def delayed_source(container: Any, table: Table | None) -> Source:
 class DaskSource(TableSource):
     """A Dask DataFrame, or a list of delayed tables."""
 
-    known_names: list[str] | None = None  # of delayed tables, of which one was computed to ask for them
+    known_names: list[str] | None = None  # of delayed tables, read from the first one
 
     def names(self) -> list[str]:
         names = self.known_names or names_of(self.container)
@@ -84,7 +84,7 @@ class DaskSource(TableSource):
 class DaskArraySource(Source):
     """A Dask array, or a list of delayed arrays."""
 
-    known_width: int | None = None  # of delayed arrays, of which one was computed to ask for it
+    known_width: int | None = None  # of delayed arrays, read from the first one
 
     @property
     def width(self) -> int:
@@ -118,7 +118,7 @@ class DaskArraySource(Source):
         if not _is_array(X):
             return [_task(_answered_array, request, None)(part) for part in _list(X)]
         X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X
-        like = request(np.ones((1, X.shape[1])))[:0]  # an answer tells its kind and width
+        like = request(np.ones((1, X.shape[1])))[:0]  # the result for one row has the type and the width
         shape: Any = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (X.chunks[0], (like.shape[1],))}
         return X.map_blocks(partial(_answered_array, request, like), dtype=like.dtype, meta=like, **shape)
 

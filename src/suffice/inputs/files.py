@@ -278,8 +278,11 @@ def more_columns(path: str, more: Sequence[str], first: str, names: Sequence[str
 
 
 def partition_keys(files: Files) -> dict[str, Any]:
-    """Values by file of the Hive partition columns in the paths below the common folder, as in
-    ``year=2024/part-0.parquet``: integers if all are, else strings, as Arrow infers them."""
+    """Return the values of Hive partition columns by file, as in ``year=2024/part-0.parquet``.
+
+    They are read from the paths below the common folder. Columns are integers if all values are, otherwise
+    strings, as Arrow infers them.
+    """
     pa = required("pyarrow", "parquet")
     columns: dict[str, list[str | None]] = {}
     for n, file in enumerate(files.paths):

@@ -367,7 +367,7 @@ class WholeSequences:
     def __iter__(self) -> Iterator[tuple[int, Any]]:
         size, seen = self.size, Seen()
         held: list[Any] = []
-        number = begin = read = 0  # blocks given, the row at which the next begins, rows read
+        number = begin = read = 0  # blocks yielded, first row of the next, rows read
         last = None
         for _, batch in self.batches:
             starts, ids = runs(batch.column(self.sequence), f"The column {self.sequence!r}")

@@ -31,7 +31,7 @@ class Source(ABC):
     container: Any
     table: Table | None  # None if nothing was said
 
-    in_memory: ClassVar[bool] = False  # whether an answer for each row can be held
+    in_memory: ClassVar[bool] = False  # whether results for all rows fit in memory
 
     @abstractmethod
     def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
@@ -42,7 +42,7 @@ class Source(ABC):
         """Partitions of checked sequences."""
 
     def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
-        """Partitions of checked links; and the ids of all nodes if the data lists them, else None."""
+        """Return partitions of checked links, and the ids of all nodes if the data lists them, or None."""
         raise self.no_links(opening)
 
     def read_rows(self, estimator: Any, check: Check, late: bool) -> Any:

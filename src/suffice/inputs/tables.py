@@ -183,7 +183,7 @@ def rows(
         return replace(
             rows(table.source, features=features, target=target, weight=weight), selection=table.selection
         )
-    # `columns` of a lazy table of polars warns, so its type is asked.
+    # The type is inspected first, since reading `columns` of a lazy table of polars warns.
     names = ("columns", "schema", "column_names", "projection")
     if not (any(hasattr(type(table), n) or hasattr(table, n) for n in names) or are_delayed(table)):
         raise TypeError(

@@ -60,7 +60,8 @@ class EvidenceRidge(LinearModel):
         values = np.where(values > D * EPS * values.max(initial=0.0), values, 0.0)
         products, total = axes.T @ square[:D, D], float(square[D, D])
         explained = np.divide(products**2, values, out=np.zeros(D), where=values > 0)  # by least squares
-        least = total - float(explained.sum())  # sum of squares, of which the moments tell so many digits
+        least = total - float(explained.sum())  # residual sum of squares
+        # The moments do not determine a smaller one.
         least = least if least > 10.0 * D * EPS * total else 0.0
 
         def posterior(alpha: float, lambda_: float) -> Posterior:

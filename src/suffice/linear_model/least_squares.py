@@ -285,7 +285,7 @@ class LinearRegression(Refined, LeastSquares):
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model, s = progress.model, progress.spectrum  # type: ignore[attr-defined]
         fitted = super()._fitted(progress)
-        if not isinstance(s, Moments):  # what is not stored
+        if not isinstance(s, Moments):  # otherwise they are derived from `statistics_`
             fitted["rank_"], fitted["singular_"] = _spectrum(model, s)
         return fitted
 

@@ -578,7 +578,7 @@ class MaximumEntropy(Classifier, Iterative):
         attributes = {"classes_": model.classes, "coef_": np.ascontiguousarray(W[:, :D])}
         return attributes | ({"intercept_": W[:, D].copy()} if self.fit_intercept else {})
 
-    # --- what it answers ----------------------------------------------------------------------------------
+    # --- prediction ---------------------------------------------------------------------------------------
 
     def _block(self, X: Any, y: Any = None) -> Any:
         """The features of rows in memory."""
@@ -590,7 +590,7 @@ class MaximumEntropy(Classifier, Iterative):
         return self.model_.features.scores(block, self.model_.theta)
 
     def feature_expectations(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
-        """Mean of each feature over rows in memory: empirical if `y` is given, else expected by the model.
+        """Return the mean of each feature over rows in memory: empirical with `y`, or expected by the model.
 
         Parameters
         ----------

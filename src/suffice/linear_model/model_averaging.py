@@ -104,7 +104,7 @@ class AveragedLine(Model):
         columns = np.array([*subset, len(s.mean) - 1])
         part = Moments(s.weight, s.mean[columns], s.scatter[np.ix_(columns, columns)])
         line = self.line.replace(coef=np.zeros((1, len(subset))))
-        if not subset:  # there is nothing of which a precision could be learnt
+        if not subset:  # without coefficients, their precision cannot be estimated
             line = line.replace(learns=(False, self.line.learns[1]))
         return line.estimate(part)
 

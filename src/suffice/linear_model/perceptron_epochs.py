@@ -26,7 +26,7 @@ STATE = ("active", "W", "late", "pocket", "F", "visits", "steps", "run", "tried"
 class Epochs(Progress):
     """The model that predicts, the current weights, and the record of earlier weights.
 
-    There are P problems: one for two classes, else one for each class against the rest.
+    There are P problems: one for two classes, otherwise one for each class against the rest.
     """
 
     W: Annotated[Any, "(A, B) or None"] = None  # (D + 1, P); in dual form (P, N)
@@ -49,7 +49,7 @@ class Epochs(Progress):
 
 
 def signs(codes: np.ndarray, P: int) -> np.ndarray:
-    """1 where a row is of the class of the problem, else -1: (N, P)."""
+    """Return 1 for rows of the class of each problem, and -1 for others, (N, P)."""
     return np.where(codes[:, None] == (np.ones(1) if P == 1 else np.arange(P)), 1.0, -1.0)
 
 

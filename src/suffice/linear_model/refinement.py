@@ -51,7 +51,7 @@ class Refined(OnePass):
     """
 
     positive: bool
-    _line: Callable[..., Any]  # the model of which the sums are
+    _line: Callable[..., Any]  # the model whose sums are refined
 
     def _guarantee(self) -> Guarantee:
         return Guarantee()  # whatever the solver is called

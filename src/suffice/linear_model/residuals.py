@@ -30,7 +30,7 @@ class Line(LossModel):
     center: Annotated[np.ndarray, "(D,)"]  # zero without an intercept
     fit_intercept: bool
     apart: bool  # whether rows are so far from the origin that they are centred, and not only their sums
-    # (D, rank), of columns of which some nearly depend on others: theta is about rows times this
+    # (D, rank) for columns that are nearly collinear: theta refers to rows times this basis
     basis: Any = field(default=None, kw_only=True)
 
     @property

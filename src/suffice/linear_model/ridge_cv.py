@@ -342,7 +342,7 @@ class RidgeCV(LeastSquares):
         return s, {**results, "alpha_": alphas[place], "best_score_": scores.max(axis=0)}
 
     def _scored(self, predictions: np.ndarray, y: np.ndarray, params: dict[str, Any]) -> np.ndarray:
-        """The score of predictions (N, A, T), by penalty and, if asked for, by target."""
+        """Return the score of predictions (N, A, T) by penalty, and by target with `alpha_per_target`."""
         scorer = partial(check_scoring(self, self.scoring), _Predictions(), **params)
         if self.alpha_per_target:
             return np.array(

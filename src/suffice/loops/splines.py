@@ -14,11 +14,11 @@ substitute = loops.splines.substitute
 def smooth(
     h: np.ndarray, weight: np.ndarray, y: np.ndarray, strength: float
 ) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The smoothing spline in its values and slopes at the knots: sum w (y - f)^2 + strength int f''^2.
+    """Minimize sum w (y - f)^2 + strength int f''^2 by the values and slopes of f at the knots.
 
-    Between two knots the least integral of f''^2 is |G (s' - T s)|^2, with s the value and slope at one, s'
-    at the other: least squares with bands, solved by rotations from knot to knot. Out come the values, the
-    slopes and the leverages, of which the sum is the effective degrees of freedom.
+    Between two knots the least integral of f''^2 is |G (s' - T s)|^2, where s and s' are the values and
+    slopes at the two knots. So this is a banded least-squares problem, which is solved by rotations from knot
+    to knot. Returns the values, the slopes and the leverages, whose sum is the effective degrees of freedom.
     """
     # Equations at each knot: own state, next state, right-hand side. Rows 0 and 1 are for those that the
     # knots before leave, row 2 is the target, rows 3 and 4 are the penalty up to the next knot.

@@ -50,7 +50,7 @@ class Neighborhoods:
 
 
 def tangent_factors(rows: Neighborhoods) -> np.ndarray:
-    """Local tangent space alignment: what is not linear in the local principal components.
+    """Return the factors of local tangent space alignment: the part not linear in local principal components.
 
     Zhang and Zha, "Principal manifolds and nonlinear dimensionality reduction via tangent space alignment",
     SIAM Journal on Scientific Computing 26, 2004.

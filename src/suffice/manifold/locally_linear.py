@@ -87,7 +87,7 @@ def reconstruction_weights(X: Any, neighbors: Any, reg: float = 1e-3) -> np.ndar
     Y = X[..., None, :] - neighbors
     G = Y @ np.swapaxes(Y, -1, -2)
     K = G.shape[-1]
-    if reg == 0.0:  # the conditions of the optimum, of which G may be singular
+    if reg == 0.0:  # solve the conditions of the optimum, since G may be singular
         conditions = np.ones((*G.shape[:-2], K + 1, K + 1))
         scale = np.trace(G, axis1=-2, axis2=-1)[..., None, None]
         conditions[..., :K, :K] = G / np.where(scale > 0.0, scale, 1.0)
@@ -308,8 +308,10 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
             self.embedding_[rest] = self._places(data.gather(INSTEAD).X[rest])
 
     def _conditions(self, start: Reconstruction, index: np.ndarray) -> tuple[Any, np.ndarray]:
-        """Conditions on the places, of which squares are summed, as rows of a sparse matrix; and whose each
-        of them is."""
+        """Return the linear forms of the places whose squares are summed, and the row that each belongs to.
+
+        The forms are rows of a sparse matrix.
+        """
         rows = Neighborhoods(start.points, index, int(self.n_components))
         if self.method == "hessian":
             return rows.assembled(hessian_factors(rows, self.hessian_tol))

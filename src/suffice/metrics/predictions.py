@@ -73,7 +73,7 @@ class _Method:
 
     def transform_rows(self, X: Any) -> np.ndarray:
         if not X.shape[0]:
-            X = np.ones((1, X.shape[1]))  # a row tells what an answer is like
+            X = np.ones((1, X.shape[1]))  # the result for one row has the type and the number of columns
             return self.transform_rows(X)[:0]
         answer = np.asarray(getattr(self.model, self.method)(X))
         return answer[:, None] if answer.ndim == 1 else answer

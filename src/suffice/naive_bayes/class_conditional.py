@@ -277,7 +277,7 @@ class ClassConditional(GenerativeClassifier, Iterative):
         return self.class_prior
 
     def _family(self, data: Partitions, K: int) -> Family:
-        """K densities, or K times as many as there are components."""
+        """Return the family of K densities, or of K times the number of components."""
         M, D = self.n_components, self.n_features_in_
         if isinstance(self.family, Family):
             self.family.must_be_of(K * M, D, "classes" if M == 1 else "components of classes")
@@ -312,7 +312,7 @@ class ClassConditional(GenerativeClassifier, Iterative):
         return PartlyLabelled(**start.fields(), unlabelled=marker)
 
     def _solve(self, data: Partitions, classes: Any = None) -> Progress:
-        if classes is not None:  # of `partial_fit`, which takes what one pass can sum
+        if classes is not None:  # `partial_fit` passes them, and fits by one pass
             return super()._solve(data, classes)
         look = data.fold(_look)
         start = self._start(data, look.classes.values[0])
@@ -329,7 +329,7 @@ class ClassConditional(GenerativeClassifier, Iterative):
 
     def _starts(self, data: Partitions, start: PartlyLabelled, holes: bool) -> tuple[PartlyLabelled, ...]:
         """Models of the labelled rows, one for each initialization."""
-        if holes:  # what is missing is first expected where its feature is
+        if holes:  # missing entries are at first expected near the mean of their feature
             start = start.replace(component=_placed(start.component, data.fold(describe).features))
         if self.n_components == 1:
             return (start.estimate(data.fold(PartlyLabelled.summarize_labelled, start)),)

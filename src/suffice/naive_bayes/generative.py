@@ -65,8 +65,7 @@ class GenerativeClassifier(Classifier, OnePass):
         return self.model_.scores(X)
 
     def _answer(self, f: Callable[[np.ndarray], np.ndarray], X: Any) -> np.ndarray:
-        """f of the scores of rows, in threads. Rows are checked where they are scored, so they are read
-        once."""
+        """Return f of the scores of rows, in threads. These also check the rows, so they are read once."""
         X, check = read_rows(self, X, late=True), Check.of(self)
 
         def of_rows(rows: Any) -> np.ndarray:

@@ -95,7 +95,7 @@ class Neighbors(Estimator, KNeighborsMixin):
         return super()._opened(source, y, sample_weight, reset)
 
     def _solve(self, data: Partitions) -> Progress:
-        """Store the rows; those of a scan or a distributed data set stay where they are."""
+        """Store the rows. Those of a scan or a distributed data set are not copied."""
         block = data.gather("") if data.in_memory else None
         if self.metric == "precomputed":
             _must_be_distances(block)
@@ -232,8 +232,8 @@ class Neighbors(Estimator, KNeighborsMixin):
     def kneighbors(self, X: Any = None, n_neighbors: int | None = None, return_distance: bool = True) -> Any:
         """Find the nearest rows of each query.
 
-        Of rows at the same distance, earlier rows are nearer. If the rows are not in memory, this is one pass
-        over them, whatever the number of queries.
+        Ties of distances are broken by the order of the rows. If the rows are not in memory, this takes one
+        pass over them for any number of queries.
 
         Parameters
         ----------

@@ -1,4 +1,4 @@
-"""Rows in which neighbours are searched: stored in memory, or where they are."""
+"""Rows among which neighbours are searched, in memory or in a data set that is read again."""
 
 from __future__ import annotations
 

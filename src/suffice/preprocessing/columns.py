@@ -160,7 +160,7 @@ def canonical(X: Any) -> Any:
 
 
 def nonzero_scale(scale: np.ndarray, constant: Any = None) -> np.ndarray:
-    """The scale, and one where it is zero to rounding: constant columns are not scaled."""
+    """Return the scale, with ones where it is zero up to rounding: constant columns are not scaled."""
     if constant is None:
         constant = scale < 10 * np.finfo(np.float64).eps
     return np.where(constant, 1.0, scale)

@@ -149,7 +149,7 @@ class Encoder(Estimator):
         if isinstance(X, Coded):
             columns = [values[codes] for codes, values in zip(X.codes.T, X.values, strict=True)]
             return columns, *X.shape
-        if is_polars(X):  # of which scikit-learn makes one array
+        if is_polars(X):  # scikit-learn would convert it to one array
             arrays = (_polars_column(X[:, d]) for d in range(X.shape[1]))
             options = {"ensure_2d": False, "dtype": None, "ensure_all_finite": ensure_all_finite}
             return [check_array(column, **options) for column in arrays], *X.shape

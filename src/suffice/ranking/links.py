@@ -23,7 +23,7 @@ from ..core.shapes import must_rise
 from ..core.threads import in_order, n_threads
 from ..core.values import Value
 
-# Links of which the pairs are held at once while they are sorted; those of more are read in several passes.
+# Number of links that are sorted at once. More links are read in several passes.
 SORTED_AT_ONCE = 1 << 26
 SMALLEST = 1e-300  # total weights of outgoing links up to this cannot be divided by
 # Links of a bucket, while they are sorted.
@@ -168,7 +168,7 @@ class Links(Value):
         yield replace(self, index=(*self.index, 0))
 
     def runs(self) -> tuple[tuple[int, int], ...]:
-        """Runs of nodes with about as many links each."""
+        """Return runs of nodes with similar numbers of links."""
         marks = np.searchsorted(self.offset, np.arange(RUN, self.offset[-1], RUN))
         bounds = np.unique(np.concatenate([[0], marks, [len(self)]])).tolist()
         return tuple(pairwise(bounds))
@@ -229,7 +229,7 @@ def sort_links(given: Pairs, first: int, end: int) -> Links:
 
 
 def _in_runs(parts: tuple[Any, ...], most: int) -> list[tuple[Any, ...]]:
-    """Group consecutive parts into runs with about as many links each."""
+    """Group consecutive parts into runs with similar numbers of links."""
     if not parts:
         return []
     ends = np.cumsum([len(part[0]) for part in parts])
@@ -257,7 +257,7 @@ class Graph(Value):
 
 
 def number_nodes(data: Partitions, nodes: np.ndarray | None) -> tuple[Numbering, Extent]:
-    """The numbering of nodes. Dense integer ids are used as indices, some of which may not occur."""
+    """Number the nodes. Dense integer ids are used as indices, even if some do not occur."""
     extent = data.fold(Extent.of)
     if nodes is not None:
         return Numbering(len(nodes)), extent

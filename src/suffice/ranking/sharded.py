@@ -19,7 +19,7 @@ from .links import Extent, Links, Numbering, Pairs, pairs, sort_links
 
 # Memory of a graph above which it is cut into shards; None is a quarter of the memory.
 HOME_BYTES: int | None = None
-# Links of a shard, with what is known of their nodes.
+# Bytes of the links of a shard and of the values of their nodes.
 SHARD_BYTES = 1 << 28
 
 

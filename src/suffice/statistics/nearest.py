@@ -23,8 +23,8 @@ PIECE = 8192  # number of rows that are centred together
 QUERIES, ROWS = 128, 512  # of a tile of inner products, half a megabyte
 DENSE = 1 << 20  # number of entries of sparse rows that are made dense together
 PAIRS = 1 << 14  # number of pairs of sparse queries and rows whose differences are computed together
-# For more features and at least so many queries, inner products take 0.6 to 1.0 of the time of differences;
-# for fewer, 1.1 to 10 times of it.
+# For more features and at least this number of queries, inner products take 0.6 to 1.0 of the time of
+# differences; for fewer, 1.1 to 10 times.
 FEW_FEATURES, MANY_QUERIES = 32, 128
 # Metrics of rows of flags.
 BOOLEAN = ("dice", "jaccard", "rogerstanimoto", "russellrao", "sokalmichener", "sokalsneath", "yule")

@@ -144,7 +144,7 @@ def sparse_columns(X: Any, weight: np.ndarray, zeros: bool) -> Any:
 
 
 def _of_column(capacity: int, x: np.ndarray, weight: np.ndarray, ones: bool) -> Buckets:
-    x = x + 0.0  # of the two zeros one
+    x = x + 0.0  # turns -0.0 into 0.0
     if len(x) and np.isnan(x.sum()):
         seen = ~np.isnan(x)
         x, weight = x[seen], weight[seen]
@@ -167,7 +167,7 @@ def _merged(capacity: int, a: Buckets, b: Buckets) -> Buckets:
 
 
 def _compressed(capacity: int, dropped: int, low: np.ndarray, high: np.ndarray, count: np.ndarray) -> Buckets:
-    """Buckets of sorted buckets, with as many leading bits as leave room for all."""
+    """Merge sorted buckets. They keep the largest number of leading bits that gives at most `capacity`."""
     count = np.ascontiguousarray(count, np.float64)
     bits, low, high, count = compress(low, high, count, dropped, capacity)
     return float(bits), low, high, count

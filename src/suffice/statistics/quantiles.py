@@ -14,7 +14,7 @@ import numpy as np
 
 from ..core.statistics import Statistics
 
-KEPT = 1024  # number of values in the sample: a quantile of as many is right to about 1.5 percent of the rows
+KEPT = 1024  # number of values in the sample, whose quantiles have an error of about 1.5 percent of the rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -56,7 +56,7 @@ def sample(X: np.ndarray) -> Sample:
 
 def _smallest(x: np.ndarray) -> np.ndarray:
     """The distinct values with the smallest hashes, in this order."""
-    x = x + 0.0  # of the two zeros one
+    x = x + 0.0  # turns -0.0 into 0.0
     hashed = _hash(x)
     if len(x) > 4 * KEPT:
         # As in a sample of evenly spread numbers; if many values are equal, all are looked at.

@@ -16,7 +16,7 @@ TOP = np.uint64(1 << 63)
 
 def ordered_bits(x: np.ndarray) -> np.ndarray:
     """Unsigned integers in the order of the numbers."""
-    bits = (x + 0.0).view(np.uint64)  # of the two zeros one
+    bits = (x + 0.0).view(np.uint64)  # turns -0.0 into 0.0
     return np.where(bits & TOP, ~bits, bits | TOP)
 
 

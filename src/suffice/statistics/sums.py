@@ -129,7 +129,7 @@ def count_categories(values: np.ndarray, x: np.ndarray, R: np.ndarray) -> tuple[
     return values, np.stack(count)
 
 
-# Beyond so many numbers in all columns, categories are sorted and not counted.
+# If the largest numbers of all columns together exceed this, categories are sorted and not counted.
 MOST_COUNTED = 1 << 20
 
 

@@ -122,7 +122,7 @@ class OneVsOne(Classifier, SupportVectorMachine):
         of_class = [slice(b - n, b) for b, n in zip(end, n_support, strict=True)]
         for row, (i, j) in zip(coef, combinations(range(K), 2), strict=True):
             dual[j - 1, of_class[i]], dual[i, of_class[j]] = row[of_class[i]], row[of_class[j]]
-        sign = -1.0 if K == 2 else 1.0  # of two classes, the second is where the score is positive
+        sign = -1.0 if K == 2 else 1.0  # for two classes, positive scores predict the second
         return sign, sign * dual
 
     @row_wise

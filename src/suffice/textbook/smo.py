@@ -80,7 +80,7 @@ def smo_step(
         raise ValueError(f"y and alpha have shapes {y.shape} and {alpha.shape}, expected {(len(K),)}.")
     if not (np.abs(y) == 1).all():
         raise ValueError(f"y must be 1 or -1; got {np.unique(y).tolist()}: use np.where(y == c, 1, -1).")
-    rounding = 1e-8 * min(C, 1.0)  # of steps before
+    rounding = 1e-8 * min(C, 1.0)  # rounding errors of earlier steps
     if not C > 0 or not ((alpha >= -rounding) & (alpha <= C + rounding)).all():
         raise ValueError(
             f"alpha must be from 0 to C={C}, which is positive; got {alpha.min()}, {alpha.max()}."

@@ -35,7 +35,7 @@ class Best(Value):
     def __add__(self, other: Self) -> Self:
         places = np.concatenate([self.places, other.places + self.rows])
         scores = np.concatenate([self.scores, other.scores])
-        best = np.argsort(-scores, kind="stable")[: self.size]  # of equals, those that come first
+        best = np.argsort(-scores, kind="stable")[: self.size]  # stable: ties keep their order
         return self.replace(rows=self.rows + other.rows, places=places[best], scores=scores[best])
 
 

@@ -208,7 +208,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
 
     @row_wise
     def transform(self, X: Any) -> Any:
-        """Weight the words: CSR if the counts are CSR, else an array.
+        """Weight the words. The result is CSR if the counts are CSR, otherwise an array.
 
         For a described table of sparse rows it returns another description: the rows are weighted when they
         are read.
@@ -221,6 +221,6 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
         return self, self.n_features_in_
 
     def transform_rows(self, X: Any) -> Any:
-        """The weighted counts of a block: CSR if the counts are CSR, else an array."""
+        """Return the weighted counts of a block, CSR if the counts are CSR, otherwise an array."""
         weighed = self.model_.weigh(X)
         return weighed if sp.issparse(X) else weighed.toarray()

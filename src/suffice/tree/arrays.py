@@ -112,7 +112,7 @@ class TreeArrays:
         return self.tree.leaves(_rows(X))
 
     def predict(self, X: Any) -> np.ndarray:
-        """The values of the leaf of each row. With one target there is no axis of targets."""
+        """Return the values of the leaf of each row. For a single target, the axis of targets is dropped."""
         value = self.value[self.apply(X)]
         return value[:, 0] if self.n_outputs == 1 else value
 

@@ -1,6 +1,6 @@
-"""Growth of one tree: where the rows are, or from rows gathered in this process. Both give the same tree.
+"""Growth of one tree, by folds over the data or from rows gathered in this process. Both give the same tree.
 
-`Growth` keeps the nodes, and decides which of them are split next. What a split gains is up to the target:
+`Growth` keeps the nodes, and decides which of them are split next. The target defines the gain of a split:
 the decrease of an impurity (`targets.py`, with `loops/trees.py`), or of a loss to second order, as boosting
 needs it (`ensemble/newton.py`, which has the formula). The sums of the bins come from one of two sources:
 
@@ -121,7 +121,7 @@ def grow_tree(
     data: Partitions, rows: int, bins: FeatureBins, target: Any, limits: Limits, trees: int = 1
 ) -> Tree:
     """Grow a tree on `rows` binned rows; `trees` trees share the memory."""
-    if hasattr(target, "grown"):  # of statistics that cannot be added up
+    if hasattr(target, "grown"):  # its statistics cannot be added
         return tree_of(bins, target, target.grown(data, bins, limits))
     if (block := data.gather_if(rows, trees * growth_bytes(bins, target))) is not None:
         return grow_here(block, bins, target, limits)

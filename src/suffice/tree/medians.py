@@ -53,7 +53,7 @@ class MedianTarget(Value):
 
     def integers(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
         """The bits of the targets of each row, (N, T), and its weight, (N, 1)."""
-        y = rows.y.astype(np.float64).reshape(len(rows), -1) + 0.0  # of the two zeros one
+        y = rows.y.astype(np.float64).reshape(len(rows), -1) + 0.0  # turns -0.0 into 0.0
         weight = np.rint(rows.weight * self.weight_unit).astype(np.int64)
         return y.view(np.int64), np.maximum(weight, rows.weight > 0)[:, None]
 

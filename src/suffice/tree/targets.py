@@ -271,7 +271,7 @@ class NumberTarget(ImpurityTarget):
         target, term = np.rint(y * self.target_unit), np.rint(terms(self.criterion, y) * self.term_unit)
         unit = np.full(len(y), self.weight_unit)
         entry = np.stack([weighted(rows.weight, x) for x in (unit, target, term)], axis=1)
-        return (target + 0.0).view(np.int64), entry  # of the two zeros one
+        return (target + 0.0).view(np.int64), entry  # turns -0.0 into 0.0
 
     def described(
         self, sums: np.ndarray, pure: np.ndarray, bounds: np.ndarray

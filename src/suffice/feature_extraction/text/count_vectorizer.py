@@ -490,7 +490,7 @@ def takes_texts(options: dict[str, Any]) -> bool:
 
 
 def text_of(document: Any) -> Any:
-    """The document. Raises if it is no text."""
+    """Return the document if it is text, otherwise raise a TypeError."""
     if isinstance(document, str | bytes):
         return document
     raise TypeError(

@@ -31,7 +31,7 @@ SHARED = (
 class HashingVectorizer(TransformerMixin, Estimator, auto_wrap_output_keys=None):
     r"""Convert documents to a matrix of word counts, with the hash of a word as its column.
 
-    There is no vocabulary, so nothing is fitted, and documents anywhere are hashed where they are.
+    There is no vocabulary, so nothing is fitted. Documents in files or on a cluster are hashed there.
 
     Parameters
     ----------
