@@ -144,6 +144,7 @@ def _arrays(part: Any) -> list[Any]:
 
 
 def _checksum(array: Any) -> int:
+    """Return a checksum of an array: of its bytes, summed in `LANES` lanes, or of its objects."""
     if array is None:
         return 0
     if array.dtype == object:

@@ -163,6 +163,7 @@ def _terms(size: str) -> list[tuple[str, list[str]]]:
 
 
 def _of_array(match: re.Match[str], value: Any) -> Pairs | None:
+    """Return the sizes of the axes of an array; None if its type or number of axes does not match."""
     if match["kind"] == "real" and isinstance(value, list):
         value = np.array(value)
     if not isinstance(value, np.ndarray | sp.csr_array) or value.dtype.kind not in KINDS[match["kind"] or ""]:
@@ -176,6 +177,7 @@ def _of_array(match: re.Match[str], value: Any) -> Pairs | None:
 
 
 def _of_value(match: re.Match[str], value: Any) -> Pairs | None:
+    """Return the sizes of the letters of a value inside a value, in the letters of the outer one."""
     if not isinstance(value, Value):
         return None
     sizes = sizes_of(value)

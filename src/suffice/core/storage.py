@@ -220,6 +220,8 @@ def _padded(tree: Any) -> int:
 
 
 def _encode(value: Any, arrays: dict[str, np.ndarray], where: str) -> Any:
+    """Convert a value to JSON. Its arrays are added to `arrays`, named by their path `where`."""
+
     def inside(part: Any, name: Any) -> Any:
         return _encode(part, arrays, f"{where}.{name}")
 
@@ -276,6 +278,7 @@ class _Decoder:
         self.arrays, self.size = arrays, size
 
     def __call__(self, tree: Any) -> Any:
+        """Convert JSON to the value that `_encode` converted. Raises a StorageError for all else."""
         match tree:
             case None | bool() | int() | float() | str():
                 return tree

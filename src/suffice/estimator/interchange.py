@@ -47,6 +47,7 @@ def _ordinal(model: Any) -> dict[str, Any]:
 
 
 def _must_be_frequent(model: Any) -> None:
+    """Raise for encoders that group infrequent categories."""
     if model.min_frequency is not None or model.max_categories is not None:
         raise TypeError(
             f"A copy of {type(model).__name__} with min_frequency or max_categories is not supported: fit "

@@ -102,6 +102,7 @@ def newton(
             new = x + length * direction
             new_value, new_gradient, new_hessian = update(new, state) if update else fun(new)
             new_value += absolute(l1, new)
+            # Sufficient decrease, with the usual constant: Nocedal and Wright, section 3.1.
             if new_value <= value + 1e-4 * length * slope + ROUNDING * abs(value):
                 break
             length /= 2.0

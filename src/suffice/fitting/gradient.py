@@ -123,7 +123,7 @@ def _halved(
     for _ in range(60):
         new = state.model - length * state.gradient
         value, gradient = fun(new)
-        enough = state.value - 1e-4 * length * steepness
+        enough = state.value - 1e-4 * length * steepness  # sufficient decrease
         blurred = (
             value <= enough + ROUNDING * abs(state.value) and abs(gradient.dot(state.gradient)) < steepness
         )

@@ -80,9 +80,10 @@ def hinge_program(
             if not second:
                 after = (alpha + length * da) * (slack + length * ds)
                 after += (rest - length * da) * (over + length * do)
+                # Mehrotra's choice: the mean product shrinks by the cube of what the predictor step reached.
                 target = (float(after.sum()) / gap) ** 3 * gap / (2.0 * alpha.size)
                 second_slack, second_over = da * ds, -da * do
-        length = min(1.0, 0.995 * length)
+        length = min(1.0, 0.995 * length)  # just short of the boundary, so that all variables stay positive
         w, alpha = w + length * dw, alpha + length * da
         slack, over = slack + length * ds, over + length * do
     return best[1], best[2]

@@ -107,7 +107,7 @@ def _line_search(
             slope = dot(slope_at, new - x) / length
         value, gradient = fun(new)
         value += absolute(l1, new)
-        if value <= state.value + 1e-4 * length * slope:
+        if value <= state.value + 1e-4 * length * slope:  # sufficient decrease
             return new, value, gradient
         blurred = value <= state.value + LOST * abs(state.value) and orthant is None
         if blurred and abs(dot(gradient, new - x)) < 0.9 * length * abs(slope):

@@ -55,8 +55,10 @@ def minimize_quadratic(dual: Dual, K: np.ndarray, beta: np.ndarray) -> DualSolut
         moves = np.stack([dx, -dx])
         far, wide = _longest(distance, moves), _longest(multipliers, d_multipliers)
         predicted = ((distance + far * moves) * (multipliers + wide * d_multipliers)).mean()
+        # Mehrotra's choice: the mean product shrinks by the cube of what the predictor step reached.
         target = (predicted / mean) ** 3 * mean - moves * d_multipliers
         dx, d_level, d_multipliers = _direction(*system, target)
+        # Just short of the boundary, so that distances and multipliers stay positive.
         step = 0.995 * min(_longest(distance, np.stack([dx, -dx])), _longest(multipliers, d_multipliers))
         x, level, multipliers = x + step * dx, level + step * d_level, multipliers + step * d_multipliers
         if step < 1e-10:

@@ -129,7 +129,7 @@ def random_rows(data: Partitions, K: int, seed: int) -> np.ndarray:
 
 def plus_plus(data: Partitions, K: int, seed: int) -> np.ndarray:
     """Choose K rows by greedy k-means++: each is the best of a few that are drawn by squared distance."""
-    trials = 2 + int(np.log(K))
+    trials = 2 + int(np.log(K))  # as in scikit-learn
     chosen = data.fold(draw, 1 + SPARE, seed, 0, NOBODY).first(1)
     while len(chosen) < K:
         candidates = data.fold(draw, trials + SPARE, seed, len(chosen), chosen).first(trials)

@@ -70,7 +70,7 @@ class Smoothing:
         size = np.where(flat, 1.0, size)
         try:
             root = cholesky(M / np.outer(size, size) + np.diag(flat.astype(float)), lower=True)
-            lost = bool(np.diag(root).min(initial=1.0) < 1e-5)
+            lost = bool(np.diag(root).min(initial=1.0) < 1e-5)  # as in `solve_positive`
         except LinAlgError:
             lost = True
         out = np.where(flat, 1.0, 0.0)

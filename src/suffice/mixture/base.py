@@ -262,6 +262,7 @@ class Division(Value):
             filled = data.map(_filled, mean)
         centers = Centers(SEEDINGS[named[init]](filled, K, seed))
         if init == "kmeans":
+            # The tolerance and the iterations of scikit-learn's KMeans.
             tol = 1e-4 * float(description.features.variance.mean())
             centers = lloyd((centers,), filled, tol, 300).model
         return cls(K, seed, mean, centers)

@@ -332,11 +332,12 @@ default='dirichlet_process'
                 raise ValueError(f"'{name}' should be positive.")
             return np.diag(np.broadcast_to(scale, D))
         features, rows = description.features, description.weight
-        unbiased = features.weight / np.maximum(features.weight - 1.0, 1e-300)
+        unbiased = features.weight / np.maximum(features.weight - 1.0, 1e-300)  # used for weights > 1
         variance = features.variance * np.where(features.weight > 1, unbiased, 1.0)
         if kind in ("full", "tied") and (features.weight == rows).all():
             s: Moments = data.fold(_moments_of)
             scale = s.variance * (rows / (rows - 1.0) if rows > 1 else 1.0)
+            # Only a covariance that is singular up to rounding needs the regularization.
             flat = np.linalg.eigvalsh(scale)[0] <= 1e-12 * max(float(variance.max(initial=0.0)), 1e-300)
             return scale + (self.reg_covar * np.eye(D) if flat else 0.0)
         if kind == "spherical":
