@@ -247,8 +247,8 @@ def local_scoring(start: Additive, data: Partitions, *, tol: float, max_iter: in
         moved = np.abs(np.log(new.alpha[bent]) - np.log(model.alpha[bent])).max(initial=0.0)
         still = before is not None and abs(last - value) <= tol * max(1.0, abs(value))
         settled = still and (not model.choices or moved <= np.sqrt(tol))
-        why = "tolerance" if settled and tol > 0 else ""
-        return Scoring(new, (*state.trace, value), s, why, before=model, deviance=s.loss)
+        reason = "tolerance" if settled and tol > 0 else ""
+        return Scoring(new, (*state.trace, value), s, reason, before=model, deviance=s.loss)
 
     return watch.limited(max_iter).loop(step, Scoring(start))
 

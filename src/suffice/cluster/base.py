@@ -55,8 +55,8 @@ def distances(X: np.ndarray, points: np.ndarray, metric: Any) -> np.ndarray:
             "knows, or a function of two rows that returns a number."
         ) from error
     if not np.isfinite(out).all():
-        what = "Rows of zeros have no direction: leave them out." if name == "cosine" else "Scale the rows."
-        raise ValueError(f"Distances must be finite; metric={metric!r} returns NaN or infinity. {what}")
+        advice = "Rows of zeros have no direction: leave them out." if name == "cosine" else "Scale the rows."
+        raise ValueError(f"Distances must be finite; metric={metric!r} returns NaN or infinity. {advice}")
     return out
 
 

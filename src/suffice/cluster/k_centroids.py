@@ -425,13 +425,13 @@ default='k-means++'
         elif self.categorical_features is None:
             raise ValueError("metric='prototypes' needs categorical_features, the numbers of these features.")
         else:
-            which = np.asarray(self.categorical_features)
-            if which.max(initial=0) >= len(codes) or which.dtype.kind not in "iu":
+            columns = np.asarray(self.categorical_features)
+            if columns.max(initial=0) >= len(codes) or columns.dtype.kind not in "iu":
                 raise ValueError(
                     f"categorical_features must be numbers of features below {len(codes)}; got "
-                    f"{which.tolist()}."
+                    f"{columns.tolist()}."
                 )
-            codes[which] = 1
+            codes[columns] = 1
         return codes
 
     def _must_suit(self, limits: Range) -> None:

@@ -111,8 +111,8 @@ def printed(tol: float) -> Callable[[Progress], None]:
     def report(progress: Progress) -> None:
         print(f"Iteration {progress.n_iter - 1}, inertia {-progress.trace[-1]:.3f}.")
         if progress.converged:
-            why = f"center shift squared within tolerance {tol}" if tol else "strict convergence"
-            print(f"Converged at iteration {progress.n_iter - 1}: {why}.")
+            reason = f"center shift squared within tolerance {tol}" if tol else "strict convergence"
+            print(f"Converged at iteration {progress.n_iter - 1}: {reason}.")
 
     return report
 

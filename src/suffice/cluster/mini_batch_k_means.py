@@ -233,8 +233,8 @@ default='k-means++'
             )
             if state.converged:
                 small = self.max_no_improvement is None or state.without < self.max_no_improvement
-                why = "small centers change" if small else "lack of improvement in inertia"
-                print(f"Converged ({why}) at step {state.n_iter}/{n_steps}")
+                reason = "small centers change" if small else "lack of improvement in inertia"
+                print(f"Converged ({reason}) at step {state.n_iter}/{n_steps}")
 
         watch = Watch(self, None, data, report=report if self.verbose else None).limited(n_steps)
         return watch.loop(step, Steps(start, total=np.zeros(self.n_clusters), size=size, rows=n))

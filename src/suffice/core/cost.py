@@ -24,9 +24,9 @@ def afford(numbers: float, what: str, instead: str) -> None:
     Traceback (most recent call last):
     MemoryError: the moments of 30000000 features take 8e+06 GB, and ...: use fewer features.
     """
-    memory, whose = memory_limit()
+    memory, limit = memory_limit()
     if 8 * numbers > memory / 4:
-        raise MemoryError(f"{what} take {8e-9 * numbers:.3g} GB, and {whose} {1e-9 * memory:.3g}: {instead}")
+        raise MemoryError(f"{what} take {8e-9 * numbers:.3g} GB, and {limit} {1e-9 * memory:.3g}: {instead}")
 
 
 @cache  # the limit of a process seldom changes, and every pass reads it

@@ -63,20 +63,20 @@ def fitting_sizes(cls: type, values: dict[str, Any], **sizes: int) -> dict[str, 
     for name, (hint, declaration) in declared(cls).items():
         if name not in values:
             continue
-        value, where = values[name], f"`{name}` of {cls.__name__}"
+        value, field = values[name], f"`{name}` of {cls.__name__}"
         if not _is(hint, value):
-            raise ValueError(f"{where} is a {type(value).__name__}, expected {_plain(hint)}.")
+            raise ValueError(f"{field} is a {type(value).__name__}, expected {_plain(hint)}.")
         if declaration is not None and value is not None:
             fits = _alternatives(declaration, value)
             if not fits:
-                raise ValueError(f"{where} is {_described(value)}, expected {declaration}.")
-            checks.append((where, declaration, value, fits))
+                raise ValueError(f"{field} is {_described(value)}, expected {declaration}.")
+            checks.append((field, declaration, value, fits))
     checks.sort(key=lambda check: len(check[3]))  # fields with one possible shape determine sizes first
-    for where, declaration, value, fits in checks * 2:  # in the second round all letters of sums are known
+    for field, declaration, value, fits in checks * 2:  # in the second round all letters of sums are known
         updated = next((new for pairs in fits if (new := _with(sizes, pairs)) is not None), None)
         if updated is None:
             known = ", ".join(f"{k} = {n}" for k, n in sizes.items() if re.search(rf"\b{k}\b", declaration))
-            raise ValueError(f"{where} is {_described(value)}, expected {declaration} with {known}.")
+            raise ValueError(f"{field} is {_described(value)}, expected {declaration} with {known}.")
         sizes = updated
     return sizes
 

@@ -253,8 +253,8 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     def _scores(self, X: np.ndarray, ridge: float) -> np.ndarray:
         out = np.empty((len(X), len(self.components_)))
         noise = self.model_.component.noise[0]  # type: ignore[attr-defined]
-        for rows, which in _patterns(X):
-            seen = slice(None) if which is None else which
+        for rows, observed in _patterns(X):
+            seen = slice(None) if observed is None else observed
             scaled = self.components_.T[seen] / noise[seen][:, None]
             A = self._precision(seen, ridge)
             inverse = np.linalg.inv(A) if ridge else np.linalg.pinv(A, hermitian=True)

@@ -297,10 +297,10 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         if self.fit_inverse_transform and (
             self.counts_rows or self.takes_symbols or self.landmarks is not None
         ):
-            which = "landmarks: use landmarks=None"
+            obstacle = "landmarks: use landmarks=None"
             if self.counts_rows or self.takes_symbols:
-                which = "a precomputed kernel" if self.counts_rows else "a kernel of strings"
-            raise ValueError(f"Cannot fit_inverse_transform with {which}.")
+                obstacle = "a precomputed kernel" if self.counts_rows else "a kernel of strings"
+            raise ValueError(f"Cannot fit_inverse_transform with {obstacle}.")
 
     def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
         if self.fit_inverse_transform and sp.issparse(X):

@@ -171,10 +171,11 @@ def _ended(
         done = finished[0]
         if done.status != "finished":
             # The client keeps the error, whose traceback would keep the local variables alive.
-            error, where = (done.exception(), done.traceback()) if done.status == "error" else (None, None)
+            failed = done.status == "error"
+            error, traceback = (done.exception(), done.traceback()) if failed else (None, None)
             for future in (future for futures in sent.values() for future in futures):
                 future.release()
-            raise error.with_traceback(where) if error else CancelledError(CANCELLED)
+            raise error.with_traceback(traceback) if error else CancelledError(CANCELLED)
         del sent[n]
         yield done
 
@@ -224,15 +225,15 @@ async def _replace_silent(seconds: float, dask_scheduler: Any) -> None:
     """
     workers = dask_scheduler.workers
     limit = time.time() - max(seconds, 5 * heartbeat_interval(len(workers)))
-    why = f"suffice-{time.time()}"
+    reason = f"suffice-{time.time()}"
 
     async def replace(address: str, worker: Any) -> None:
         if worker.nanny:
             with suppress(OSError, TimeoutError):  # the machine does not respond either
                 async with rpc(worker.nanny, connection_args=dask_scheduler.connection_args) as nanny:
-                    await asyncio.wait_for(nanny.kill(timeout=1, reason=why), 10)
+                    await asyncio.wait_for(nanny.kill(timeout=1, reason=reason), 10)
         if workers.get(address) is worker:
-            await dask_scheduler.remove_worker(address, expected=True, stimulus_id=why)
+            await dask_scheduler.remove_worker(address, expected=True, stimulus_id=reason)
 
     silent = [(address, worker) for address, worker in workers.items() if worker.last_seen < limit]
     await asyncio.gather(*(replace(*one) for one in silent))  # concurrently, as there may be many

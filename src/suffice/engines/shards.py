@@ -89,14 +89,14 @@ class Shards(Partitions):
     def take(self, keys: Any) -> np.ndarray:
         """Return the values of these keys, in order. Only the shards that contain them are read."""
         keys = _checked(keys, int(self.starts[-1]))
-        which = np.searchsorted(self.starts[1:-1], keys, side="right").astype(np.uint16)
-        count = np.bincount(which, minlength=len(self.starts) - 1)
+        shard_of = np.searchsorted(self.starts[1:-1], keys, side="right").astype(np.uint16)
+        count = np.bincount(shard_of, minlength=len(self.starts) - 1)
         if not len(keys):
             return self._shard(0).values[:0].copy()
         if count.max() == len(keys):
-            shard = self._shard(int(which[0]))
+            shard = self._shard(int(shard_of[0]))
             return shard.values[keys - shard.start]
-        order = np.argsort(which, kind="stable")
+        order = np.argsort(shard_of, kind="stable")
         out: Any = None
         for s, stop in zip(np.flatnonzero(count), np.cumsum(count)[count > 0], strict=True):
             at = order[stop - count[s] : stop]

@@ -64,8 +64,8 @@ class OnDisk:
         self.size, self.lock = 0, threading.Lock()
 
     def __str__(self) -> str:
-        where = f"a temporary file in {tempfile.gettempdir()}"
-        return f"cache='disk': {len(self.blocks)} blocks, {1e-9 * self.size:.3g} GB, are read from {where}"
+        place = f"a temporary file in {tempfile.gettempdir()}"
+        return f"cache='disk': {len(self.blocks)} blocks, {1e-9 * self.size:.3g} GB, are read from {place}"
 
     def put(self, number: int, block: Block) -> None:
         arrays: list[Any] = []

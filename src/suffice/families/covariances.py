@@ -32,6 +32,6 @@ def patterns(X: np.ndarray) -> Iterator[tuple[Any, np.ndarray | None]]:
         yield slice(None), None
         return
     seen = ~np.isnan(X)
-    patterns, which = np.unique(seen, axis=0, return_inverse=True)
+    patterns, pattern_of = np.unique(seen, axis=0, return_inverse=True)
     for n, pattern in enumerate(patterns):
-        yield np.flatnonzero(which == n), None if pattern.all() else pattern
+        yield np.flatnonzero(pattern_of == n), None if pattern.all() else pattern

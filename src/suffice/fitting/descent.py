@@ -229,8 +229,8 @@ def at_rest(state: Descent, value: float, gradient: np.ndarray, promised: float,
 def no_step(state: Descent, slopes: np.ndarray, promised: float, tol: float) -> Descent:
     """Return the final state of a descent in which no step along a line decreases the value."""
     small = lost_in_rounding(state.value, slopes, promised)
-    why = why_stopped(slopes, tol, still=True, small=small)
-    return state.replace(trace=(*state.trace, state.value), stopped_because=why)
+    reason = why_stopped(slopes, tol, still=True, small=small)
+    return state.replace(trace=(*state.trace, state.value), stopped_because=reason)
 
 
 def lost_in_rounding(value: float, slopes: np.ndarray, promised: float) -> bool:

@@ -83,13 +83,13 @@ def gradient_descent(
             return no_step(state, state.gradient, _reach(state), tol)
         new, value, gradient = result
         if step == "line-search":
-            why = at_rest(state, value, gradient, _reach(state), tol)
+            reason = at_rest(state, value, gradient, _reach(state), tol)
         else:
-            why = "tolerance" if np.abs(gradient).max(initial=0.0) <= tol else ""
+            reason = "tolerance" if np.abs(gradient).max(initial=0.0) <= tol else ""
         return Descent(
             new,
             (*state.trace, value),
-            stopped_because=why,
+            stopped_because=reason,
             value=value,
             gradient=gradient,
             steps=(new - state.model,),
@@ -183,8 +183,8 @@ def coordinate_descent(
             if result is not None:
                 new, value, gradient = result
                 state = state.replace(model=new, value=value, gradient=gradient)
-        why = at_rest(before, state.value, state.gradient, 0.0, tol)
-        return state.replace(trace=(*state.trace, state.value), stopped_because=why)
+        reason = at_rest(before, state.value, state.gradient, 0.0, tol)
+        return state.replace(trace=(*state.trace, state.value), stopped_because=reason)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
 
@@ -279,8 +279,8 @@ def stochastic_descent(
                 x -= length * (of_example(x, i) - of_example(pivot, i) + gradient)
         value, gradient = fun(x)
         small = np.abs(gradient).max(initial=0.0) <= tol
-        why = "tolerance" if small else ""
-        return Descent(x, (*state.trace, value), stopped_because=why, value=value, gradient=gradient)
+        reason = "tolerance" if small else ""
+        return Descent(x, (*state.trace, value), stopped_because=reason, value=value, gradient=gradient)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
 
@@ -339,7 +339,7 @@ def svrg(
         if result is None:
             return no_step(state, state.gradient, _reach(state), tol)
         new, value, gradient = result
-        why = at_rest(state, value, gradient, _reach(state), tol)
-        return Descent(new, (*state.trace, value), stopped_because=why, value=value, gradient=gradient)
+        reason = at_rest(state, value, gradient, _reach(state), tol)
+        return Descent(new, (*state.trace, value), stopped_because=reason, value=value, gradient=gradient)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))

@@ -148,8 +148,8 @@ class Check:
             if str(error).startswith("Input contains NaN"):
                 # NaN in X raises this error only if X has strings.
                 of_y = not alone and (not self.strings or missing(np.ravel(np.asarray(y))).any())
-                what = "y" if of_y else "X"
-                raise ValueError(f"Input {what} contains NaN, None or NA: leave those rows out.") from None
+                name = "y" if of_y else "X"
+                raise ValueError(f"Input {name} contains NaN, None or NA: leave those rows out.") from None
             if not CONVERSION.search(str(error)):
                 if self.pairwise and "features, but" in str(error):
                     self.must_pass(check_array(X, **how))  # of NaN as well, NaN is told: as scikit-learn does
@@ -262,9 +262,9 @@ class Check:
         if block.unweighted:
             return block
         check_weights(weight)
-        for part, what in ((getattr(block, "X", None), "X"), (getattr(block, "y", None), "y")):
+        for part, name in ((getattr(block, "X", None), "X"), (getattr(block, "y", None), "y")):
             if part is not None:
-                check_weighted(part, weight, what, self.name)
+                check_weighted(part, weight, name, self.name)
         present = weight > 0
         return block if self.counts_rows or present.all() else block[present]
 

@@ -320,18 +320,18 @@ def _must_be_unchanged(path: str, before: FileState, now: FileState, when: str) 
     if now == before:
         return
     if now.rows != before.rows:
-        what = f"it had {before.rows} rows {when}, and has {now.rows} now"
+        change = f"it had {before.rows} rows {when}, and has {now.rows} now"
     elif now.size != before.size:
-        what = f"it had {before.size} bytes {when}, and has {now.size} now"
+        change = f"it had {before.size} bytes {when}, and has {now.size} now"
     elif now.footer != before.footer:
-        what = f"it had other statistics of its columns {when}"
+        change = f"it had other statistics of its columns {when}"
     elif now.mark != before.mark:
-        what = f"it had another ETag or time of modification {when}"
+        change = f"it had another ETag or time of modification {when}"
     elif now.modified != before.modified:
-        what = f"it had another time of modification {when}"
+        change = f"it had another time of modification {when}"
     else:
-        what = f"it had another time of change {when}, as after a write, chmod or a new link"
-    raise ValueError(f"{path} changed: {what}. {ONCE}")
+        change = f"it had another time of change {when}, as after a write, chmod or a new link"
+    raise ValueError(f"{path} changed: {change}. {ONCE}")
 
 
 def _must_be_as_opened(path: str, state: FileState, file: BinaryIO) -> None:

@@ -67,8 +67,8 @@ class KernelFunctions(Predictor):
         K = root * K * root.T
         alphas, coef = _penalties(alpha, y.shape[1]), np.empty(y.shape)
         for each in np.unique(alphas):
-            which = alphas == each
-            coef[:, which] = root * _solved(K + each * np.eye(N), root * y[:, which])
+            targets = alphas == each
+            coef[:, targets] = root * _solved(K + each * np.eye(N), root * y[:, targets])
         return cls(KernelColumns.of(kernel, block.X, np.arange(N), INSTEAD), coef)
 
 

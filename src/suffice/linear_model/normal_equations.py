@@ -135,13 +135,13 @@ def solve_each(alpha: np.ndarray, solve: Callable[[float, np.ndarray], Solution]
 
     def together(parts: list[np.ndarray]) -> np.ndarray:
         out = np.empty((len(parts[0]), len(alpha)))
-        for (which, _), part in zip(groups, parts, strict=True):
-            out[:, which] = part
+        for (targets, _), part in zip(groups, parts, strict=True):
+            out[:, targets] = part
         return out
 
     return Solution(
         together([solution.x for _, solution in groups]),
         max(solution.error for _, solution in groups),
         together([solution.size for _, solution in groups]),
-        lambda b: together([solution.inverse(b[:, which]) for which, solution in groups]),
+        lambda b: together([solution.inverse(b[:, targets]) for targets, solution in groups]),
     )

@@ -370,8 +370,8 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         failed = [n for n, result in enumerate(outcomes) if isinstance(result, Failure)]
         if failed:
             first = outcomes[failed[0]].error
-            where = f"with {params[failed[0] // n_folds]}, without fold {failed[0] % n_folds}"
-            message = f"{len(failed)} of {len(outcomes)} fits failed. The first, {where}: {first!r}"
+            circumstances = f"with {params[failed[0] // n_folds]}, without fold {failed[0] % n_folds}"
+            message = f"{len(failed)} of {len(outcomes)} fits failed. The first, {circumstances}: {first!r}"
             if len(failed) == len(outcomes):
                 raise ValueError(message) from first
             score = f"Their score is {self.error_score}; error_score='raise' raises the error."

@@ -149,9 +149,9 @@ class Neighbors(Estimator, KNeighborsMixin):
             )
         weighted = tree == "kd_tree" and "w" in params
         if isinstance(name, str) and (name not in VALID_METRICS[tree] or weighted):
-            what = f"{name!r} with weights 'w'" if weighted else repr(name)
+            shown = f"{name!r} with weights 'w'" if weighted else repr(name)
             raise ValueError(
-                f"Metric {what} not valid for algorithm={tree!r}. Use one of {sorted(VALID_METRICS[tree])}, "
+                f"Metric {shown} not valid for algorithm={tree!r}. Use one of {sorted(VALID_METRICS[tree])}, "
                 "or algorithm='brute'."
             )
 

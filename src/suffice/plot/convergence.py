@@ -114,8 +114,8 @@ class ConvergenceDisplay(Display):
         trace = np.asarray(self.trace, dtype=float)
         n = len(trace)
         color = COLORS[(len(ax.lines) // 2) % len(COLORS)]  # a line and a mark for each fit before
-        why = f"stopped at {n}" + (f": {self.stopped_because}" if self.stopped_because else "")
-        label = why if self.name is None else f"{self.name}, {why}"
+        reason = f"stopped at {n}" + (f": {self.stopped_because}" if self.stopped_because else "")
+        label = reason if self.name is None else f"{self.name}, {reason}"
         (self.line_,) = ax.plot(np.arange(1, n + 1), trace, color=color, lw=1.8, label=label)
         finite = np.flatnonzero(np.isfinite(trace))
         last = finite[-1:]  # what is not finite cannot be drawn

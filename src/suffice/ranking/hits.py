@@ -144,8 +144,8 @@ class HITS(LinkEstimator):
             rate = change / turns.change if turns.change else 0.0
             worst = max(rate, turns.rate)
             error = error_within(change, worst)
-            why = "tolerance" if error < self.tol else ""
-            return Turns(new, (*turns.trace, error), s, why, change, rate)
+            reason = "tolerance" if error < self.tol else ""
+            return Turns(new, (*turns.trace, error), s, reason, change, rate)
 
         equal = np.full(n, 1.0 / n)
         watch = Watch(self, self.checkpoint, forward, self.max_iter)

@@ -181,8 +181,8 @@ class Walks(LinkEstimator):
         if d == 1.0 or (self.dangling == "leak" and getattr(model, "power", False)):
             d = max(rate, walk.rate)
         bound = error_within(change, d)
-        why = "tolerance" if bound < self.tol else ""
-        return Walk(model, (*walk.trace, bound), s, why, change, rate)
+        reason = "tolerance" if bound < self.tol else ""
+        return Walk(model, (*walk.trace, bound), s, reason, change, rate)
 
     def _surfer(self, graph: Graph, restart: Any, start: Any) -> Surfer:
         n, stranded = len(graph), np.flatnonzero(graph.out == 0)

@@ -373,9 +373,9 @@ class MaxMarginMarkovNetwork(ChainClassifier):
 
         K = len(model.classes)
         moves = np.zeros((len(block), K, K))
-        which = np.repeat(np.arange(len(block)), block.lengths)
+        sequence_of = np.repeat(np.arange(len(block)), block.lengths)
         into = block.follows
-        np.add.at(moves, (which[into], codes[into - 1], codes[into]), 1.0)
+        np.add.at(moves, (sequence_of[into], codes[into - 1], codes[into]), 1.0)
         seed, level = seed_of(self.random_state), np.zeros(len(block))
         start = Dual(model, share=np.eye(K)[codes], moves=moves, level=level, seed=seed)
         return self._watch(data, in_order=True).loop(step, start)

@@ -227,12 +227,12 @@ def afford_classes(n_classes: int, numbers_each: int | None = None) -> None:
     classes: each class has a row, and a score of each row.
     """
     if numbers_each is None:
-        what = "their scores for one row of each"
+        size = "their scores for one row of each"
     else:
-        what = f"{numbers_each} numbers for each of them"
+        size = f"{numbers_each} numbers for each of them"
     afford(
         float(n_classes) * (n_classes if numbers_each is None else numbers_each),
-        f"y has {n_classes} classes, and {what}",
+        f"y has {n_classes} classes, and {size}",
         "is y a column of ids, or of numbers? Pass the labels as y, or fit a regressor.",
     )
 

@@ -188,8 +188,8 @@ class MedianGrowth(Growth):
             gains = np.where(allowed, undivided_error - error, -1)
             i = int(gains.argmax())
             if gains[i] >= 0:
-                where = side if n_missing else NONE_MISSING
-                yield int(gains[i]), d, int(sorted_codes[i]), int(sorted_codes[i + 1]), where
+                missing_side = side if n_missing else NONE_MISSING
+                yield int(gains[i]), d, int(sorted_codes[i]), int(sorted_codes[i + 1]), missing_side
 
     def _is_drawn(
         self, d: int, codes: np.ndarray, n_missing: int, side: int, between: np.ndarray, draw: np.uint64
