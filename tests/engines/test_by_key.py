@@ -52,7 +52,7 @@ def on_ray(tables, names):
 
 def shards_of(sums):
     """All blocks, brought home, as only a test may."""
-    return np.concatenate([sums.parts.block(s).values for s in range(len(sums.starts) - 1)])
+    return np.concatenate([sums.data.block(s).values for s in range(len(sums.starts) - 1)])
 
 
 # Word-topic counts: one step of EM for PLSA, with p(word | topic) in shards.
@@ -205,7 +205,7 @@ class TestProof:
         monkeypatch.setattr(disk_sums, "SPILL_BYTES", 1)
         run, data = ways(way)
         got = run(here(*data), 7)
-        assert isinstance(got.parts, StoredPartitions)
+        assert isinstance(got.data, StoredPartitions)
         assert bits(shards_of(got)) == bits(reference(way, 7))
 
     @pytest.mark.parametrize("way", ["topics", "ranks"])

@@ -125,7 +125,7 @@ def test_a_chain_of_persisted_maps_keeps_few_blocks(monkeypatch):
 
     monkeypatch.setattr(local, "Automatic", Recorded)
     data = suffice.partition(np.arange(100.0)[:, None])
-    rows = Sharing(data, 2, (divide, (2, Purpose.FOLDS, (0,))), features=1, check=None).view(0)
+    rows = Sharing(data, 2, (divide, (2, Purpose.FOLDS, (0,)))).view(0)
     first, n_rows = rows.fold(total), rows.fold(len)
     for n in range(1, 9):
         rows = rows.map(plus_one).persisted()

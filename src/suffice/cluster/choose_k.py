@@ -160,7 +160,7 @@ def _by_gap(
     out: Bunch,
 ) -> int:
     tiny = np.finfo(np.float64).tiny
-    sharing = Sharing(data, 1, (undivided, ()), features=len(box.low), check=None)
+    sharing = Sharing(data, 1, (undivided, ()))
 
     def log_inertia(b: int) -> np.ndarray:
         drawn = reference(sharing.view(), box.low, box.high, (int(seeds[0]), b))

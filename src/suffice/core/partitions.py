@@ -43,6 +43,14 @@ class Partitions(ABC):
         """Whether the blocks are in the memory of this process."""
         return False
 
+    @property
+    def depth(self) -> int:
+        """How often the data was divided before, e.g. 1 within cross-validation.
+
+        Folds of folds are drawn by different hashes.
+        """
+        return 0
+
     @abstractmethod
     def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
         """Return partitions of `f(*shared, block)`. They stay on the engine."""
@@ -114,25 +122,45 @@ class Partitions(ABC):
         return self.gather(None)
 
 
-@dataclass(frozen=True)
-class InEachPass(Partitions):
-    """Partitions of `f(*shared, block)` that each pass computes again."""
+@dataclass(frozen=True, eq=False)
+class Delegated(Partitions):
+    """Partitions that pass calls on to others, `data`."""
 
     data: Partitions
-    f: Callable[..., Any]
-    shared: tuple[Any, ...]
+
+    @property
+    def depth(self) -> int:
+        return self.data.depth
+
+    def _call(self, f: Callable[..., Any], shared: tuple[Any, ...]) -> tuple[Any, ...]:
+        """Return the function that `data` calls with each block for a call of f, and its arguments."""
+        return f, *shared
 
     def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
-        return self.data.map(_composed, self.f, self.shared, f, shared)
+        return self.data.map(*self._call(f, shared))
 
     def fold(self, f: Callable[..., Any], *shared: object) -> Any:
-        return self.data.fold(_composed, self.f, self.shared, f, shared)
+        return self.data.fold(*self._call(f, shared))
 
     def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Any:
-        return self.data.fold_by_key(_composed, self.f, self.shared, f, shared, n_keys=n_keys, shards=shards)
+        return self.data.fold_by_key(*self._call(f, shared), n_keys=n_keys, shards=shards)
 
     def on_driver(self, block: Block) -> Partitions:
         return self.data.on_driver(block)
+
+    def batches(self) -> Iterator[Any]:
+        return self.data.batches()
+
+
+@dataclass(frozen=True, eq=False)
+class InEachPass(Delegated):
+    """Partitions of `f(*shared, block)` that each pass computes again."""
+
+    f: Callable[..., Any]
+    shared: tuple[Any, ...]
+
+    def _call(self, f: Callable[..., Any], shared: tuple[Any, ...]) -> tuple[Any, ...]:
+        return _composed, self.f, self.shared, f, shared
 
     def batches(self) -> Iterator[Any]:
         return (self.f(*self.shared, block) for block in self.data.batches())
@@ -158,13 +186,28 @@ def must_be_partitions(data: Any) -> None:
         raise TypeError(f"data must be partitions; got {type(data).__name__}: pass suffice.partition(X).")
 
 
-class Opened(Partitions):
+@dataclass(frozen=True, eq=False)
+class Opened(Delegated):
     """Partitions whose input was already checked: `fit` and `score` accept them in place of data."""
 
     features: tuple[str, ...] | int  # names of the features, or their number
     check: Any  # the check that the blocks have passed
-    flat_target: bool  # whether there is one target, without a second axis
+    flat_target: bool = True  # whether there is one target, without a second axis
     categorical: np.ndarray | None = None  # mask of features with a categorical type, if known
+    container: Any = sp.csr_array  # the type of sparse rows, for estimators of other libraries
+
+    @property
+    def in_memory(self) -> bool:
+        return self.data.in_memory
+
+    def persisted(self) -> Partitions:
+        return self.data.persisted()
+
+    def new_store(self) -> Any:
+        return self.data.new_store()
+
+    def gather(self, instead: str | None) -> Any:
+        return self.data.gather(instead)
 
 
 @stage("measuring memory")

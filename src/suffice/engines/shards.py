@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import Annotated, Any, TypeVar
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.blocks import PIECE_BYTES, Block, power_of_two
-from ..core.partitions import Partitions, in_block
+from ..core.blocks import PIECE_BYTES, power_of_two
+from ..core.partitions import Delegated, Partitions, in_block
 from ..core.statistics import tree_sum
 from ..core.values import Value
 
@@ -50,25 +50,19 @@ class Shard(Value):
             yield self.piece(start, min(start + size, len(self)), number)
 
 
-@dataclass(frozen=True)
-class Shards(Partitions):
+@dataclass(frozen=True, eq=False)
+class Shards(Delegated):
     """Result of `fold_by_key`: partitions of `Shard` blocks.
 
     It can be an argument of a later pass. Then it is sent as references, and the function takes the rows that
     it needs. A function for `map` must keep the keys: it returns ``shard.replace(values=...)``.
     """
 
-    parts: Any  # partitions of an engine, with a method `block(number)`
+    data: Any  # partitions of an engine, with a method `block(number)`
     starts: np.ndarray  # (shards + 1,): shard s has the keys starts[s] to starts[s + 1]
 
     def map(self, f: Callable[..., Any], *shared: object) -> Shards:
-        return Shards(self.parts.map(f, *shared), self.starts)
-
-    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
-        return self.parts.fold(f, *shared)
-
-    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Shards:
-        return self.parts.fold_by_key(f, *shared, n_keys=n_keys, shards=shards)
+        return replace(self, data=self.data.map(f, *shared))
 
     def fold_each(
         self, data: Partitions, f: Callable[..., Any], *shared: object, finish: Callable[..., Any]
@@ -78,13 +72,7 @@ class Shards(Partitions):
         The total is the sum over the data of `f(*shared, first, end, block)`, which returns the contribution
         of a block to the keys from `first` to `end`.
         """
-        return self.parts.fold_each(self, data, f, shared, finish)
-
-    def on_driver(self, block: Block) -> Partitions:
-        return self.parts.on_driver(block)
-
-    def batches(self) -> Iterator[Any]:
-        return self.parts.batches()
+        return self.data.fold_each(self, data, f, shared, finish)
 
     def take(self, keys: Any) -> np.ndarray:
         """Return the values of these keys, in order. Only the shards that contain them are read."""
@@ -108,7 +96,7 @@ class Shards(Partitions):
         return out
 
     def _shard(self, number: int) -> Shard:
-        shard = self.parts.block(number)
+        shard = self.data.block(number)
         if not isinstance(shard, Shard) or len(shard) != self.starts[number + 1] - self.starts[number]:
             raise TypeError(
                 f"Shard {number} was mapped to a {type(shard).__name__}, which has no values by key: to "

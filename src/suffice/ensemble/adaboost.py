@@ -16,7 +16,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..core.loop import Progress, Watch
 from ..core.model import Predictor
-from ..core.partitions import Partitions
+from ..core.partitions import Opened, Partitions
 from ..core.shapes import must, must_index
 from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
@@ -30,7 +30,6 @@ from ..losses import softmax
 from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
 from ..statistics.bins import grid
 from ..tree.arrays import importances
-from ..tree.base import Passed
 from ..tree.cart import DecisionTreeClassifier
 from ..tree.forest import Forest
 from ..tree.targets import WEIGHT_BITS, check_total_weight
@@ -392,7 +391,7 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
         state = watch.loop(step, Progress(Rounds()))
         return state.replace(model=as_model(state.model))
 
-    def _trees(self, data: Passed) -> tuple[TreeLearner, float]:
+    def _trees(self, data: Opened) -> tuple[TreeLearner, float]:
         """The learner of the trees, and the total weight of the rows."""
         base = clone(self.estimator_)
         start = base._prepared(base._opened(data, None, None))
@@ -402,7 +401,7 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
         limits = base._limits(target, float(start.sums.count[0][0].dot(target.class_weight)))
         return TreeLearner(start.bins, target, limits, self._seeds(), start.rows, base.ccp_alpha), total
 
-    def _classifiers(self, data: Passed) -> tuple[ClassifierLearner, float]:
+    def _classifiers(self, data: Opened) -> tuple[ClassifierLearner, float]:
         """The learner of other classifiers, and the total weight of the rows."""
         total = self._set_classes(data.fold(class_counts))
         unit = grid(total, WEIGHT_BITS)

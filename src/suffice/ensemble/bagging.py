@@ -20,7 +20,7 @@ from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 from ..core.blocks import Rows
 from ..core.loop import Progress
 from ..core.model import Predictor
-from ..core.partitions import Partitions
+from ..core.partitions import Opened, Partitions
 from ..core.randomness import Purpose, generator, key_of
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
@@ -42,7 +42,7 @@ from ..inputs import Check, answers_of, in_memory, source_of
 from ..inputs.sources import set_features
 from ..statistics import CategoryCounts, afford_classes, class_codes, class_counts
 from ..statistics.histograms import Binned
-from ..tree.base import Passed, feature_names, n_features
+from ..tree.base import feature_names, n_features
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.forest import Forest
 from ..tree.growth import binned, grow_tree
@@ -290,7 +290,7 @@ class BaseBagging(Members, OfMembers, Estimator):
             return replace(own, exact="order")
         return own
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Passed:
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Opened:
         opened = super()._opened(X, y, sample_weight, reset)
         return replace(opened, flat_target=self._labels or source_of(X).flat_target(y))
 
@@ -386,7 +386,7 @@ class BaseBagging(Members, OfMembers, Estimator):
     # --- members -----------------------------------------------------------------------------------------
 
     def _fits(
-        self, opened: Passed, rows: Partitions, draws: Draws, numbers: tuple[int, ...]
+        self, opened: Opened, rows: Partitions, draws: Draws, numbers: tuple[int, ...]
     ) -> Iterator[Any]:
         """The fitted members with these numbers, to be stored."""
         base = self.estimator_
@@ -398,7 +398,7 @@ class BaseBagging(Members, OfMembers, Estimator):
         fit, check = partial(self._fitted_member, opened, draws), Check.of(base)
         return fits_on(rows, fit, numbers, AT_ONCE, features=self.n_features_in_, check=check)
 
-    def _fitted_member(self, opened: Passed, draws: Draws, rows: Any, m: int) -> Any:
+    def _fitted_member(self, opened: Opened, draws: Draws, rows: Any, m: int) -> Any:
         features, seed = self._drawn_features(draws.seed, m)
         part = replace(
             opened,
@@ -409,7 +409,7 @@ class BaseBagging(Members, OfMembers, Estimator):
         return fitted_member(self.estimator_, seed, part, self._by_weight)
 
     def _grown(
-        self, opened: Passed, data: Partitions, draws: Draws, numbers: tuple[int, ...]
+        self, opened: Opened, data: Partitions, draws: Draws, numbers: tuple[int, ...]
     ) -> Iterator[Any]:
         """Trees share the bins of the features, and the codes of the rows."""
         base = clone(self.estimator_)

@@ -11,7 +11,7 @@ from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..core.loop import Progress
-from ..core.partitions import Partitions
+from ..core.partitions import Opened, Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..estimator.guarantees import GATHERS_LEAVES
@@ -19,7 +19,7 @@ from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, HasMethods, Interval,
 from ..inputs import Check, answers_of
 from ..losses import Loss, loss_of
 from ..statistics.bins import FeatureBins
-from ..tree.base import MAX_BINS, Passed, TreeGrower, feature_names
+from ..tree.base import MAX_BINS, TreeGrower, feature_names
 from ..tree.cart import DecisionTreeRegressor
 from ..tree.targets import NumberTarget
 from .boosting import BoostingClassifier, BoostingRegressor, CartLearner, TreeBoosting
@@ -100,7 +100,7 @@ class ExactBoosting(Members, TreeBoosting):
             return None
         model = clone(self.init)
         if isinstance(model, Estimator):
-            passed = Passed(data, feature_names(self), Check.of(model), categorical=categorical)
+            passed = Opened(data, feature_names(self), Check.of(model), categorical=categorical)
             return packed(model.fit(passed))
         rows = data.gather("use an estimator of suffice as init.")
         if (rows.weight == 1.0).all():

@@ -22,7 +22,7 @@ from sklearn.utils import get_tags
 from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
-from ..core.partitions import Partitions
+from ..core.partitions import Opened, Partitions
 from ..core.randomness import Purpose, key_of
 from ..core.statistics import Statistics
 from ..core.threads import in_order, n_threads
@@ -34,7 +34,7 @@ from ..loops.trees import GINI, NONE_MISSING
 from ..statistics import class_codes
 from ..statistics.bins import FeatureBins
 from ..statistics.histograms import Binned, Histograms, bin_offsets
-from ..tree.base import Passed
+from ..tree.base import opened_for
 from ..tree.growth import Grown, Limits, gathered_bytes, grow_tree, root, tree_of
 from ..tree.model import Tree
 from ..tree.pruning import pruned
@@ -162,7 +162,7 @@ def rows_for(base: Any, rows: Partitions) -> Partitions:
     return in_memory(rows.gather("use an estimator of suffice."))
 
 
-def fitted_member(base: Any, seed: int, rows: Passed, weighted: bool = True) -> Any:
+def fitted_member(base: Any, seed: int, rows: Opened, weighted: bool = True) -> Any:
     """A clone of an estimator, fitted to rows and packed for storage. The rows are gathered for estimators
     of other libraries."""
     member = seeded(clone(base), seed)
@@ -185,9 +185,9 @@ class OfMembers:
         tags.input_tags = get_tags(self._base()).input_tags
         return tags
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Passed:
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Opened:
         data = super()._opened(X, y, sample_weight, reset)  # type: ignore[misc]
-        return Passed.of(self, self._base(), data, X)
+        return opened_for(self._base(), self, data, X)
 
 
 class Members:
@@ -307,7 +307,7 @@ class TreeLearner:
         self.has_missing = (block.codes == self.bins.n_bins[:, None]).any(axis=1)
         return in_memory(block)
 
-    def member(self, opened: Passed, rows: Partitions, m: int) -> tuple[Tree, np.ndarray]:
+    def member(self, opened: Opened, rows: Partitions, m: int) -> tuple[Tree, np.ndarray]:
         """The tree of round m, and the weights of the classes in its nodes."""
         if self.is_stump:
             tree, sums = self._stump(rows)
@@ -450,7 +450,7 @@ class ClassifierLearner:
         self.total = int(rows.fold(_total)[0])
         return rows
 
-    def member(self, opened: Passed, rows: Partitions, m: int) -> tuple[Any, np.ndarray]:
+    def member(self, opened: Opened, rows: Partitions, m: int) -> tuple[Any, np.ndarray]:
         """The classifier of round m, and the weight of each class for each class that it predicts."""
         part = replace(opened, data=rows.map(_as_rows, self.classes, self.total))
         member, K = fitted_member(self.estimator, int(self.seeds[m]), part), len(self.classes)

@@ -14,7 +14,7 @@ import logging
 import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextvars import copy_context
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property, partial
 from itertools import repeat
 from queue import SimpleQueue
@@ -26,7 +26,7 @@ from sklearn import config_context, get_config
 from ..core.blocks import Block
 from ..core.cost import afford
 from ..core.hashing import parts_of
-from ..core.partitions import Opened, Partitions, after_steps, fold_blocks, in_any_order
+from ..core.partitions import Delegated, Opened, Partitions, after_steps, fold_blocks, in_any_order
 from ..core.progress import shared_by
 from ..core.randomness import Purpose
 from ..core.values import Value, nbytes
@@ -240,33 +240,22 @@ class Sharing:
         Number of parts.
     division : callable and arguments
         The function that divides a block, e.g. `divide`: it returns the block as `Divided`.
-    features, check, flat_target, categorical
-        Names, checks and types of the data: see `Opened`.
+    **opened
+        Names, checks and types of the data, if views are passed to `fit` and `score`: see `Opened`.
     """
 
-    def __init__(
-        self,
-        data: Partitions,
-        n_parts: int,
-        division: Step,
-        *,
-        features: tuple[str, ...] | int,
-        check: Any,
-        flat_target: bool = True,
-        categorical: np.ndarray | None = None,
-    ) -> None:
+    def __init__(self, data: Partitions, n_parts: int, division: Step, **opened: Any) -> None:
         by, shared = division
         self.data = data.map(by, *shared)
-        self.n_parts, self.division, self.depth = n_parts, division, depth_of(data)
-        self.features, self.check, self.flat_target = features, check, flat_target
-        self.categorical = categorical
+        self.n_parts, self.division, self.depth, self.opened = n_parts, division, data.depth, opened
         self.n_passes = 0
         self._counted = False  # whether the examples of each part were counted, in the first pass
         self._current = threading.local()
 
-    def view(self, *parts: int) -> View:
-        """Return the examples of some parts, or all, to be passed to `fit` and `score`."""
-        return View(self, tuple(sorted(parts)) or None)
+    def view(self, *parts: int) -> Any:
+        """Return the examples of some parts, or all."""
+        view = View(self.data, self, tuple(sorted(parts)) or None)
+        return Opened(view, **self.opened) if self.opened else view
 
     def together(
         self, fits: Sequence[Callable[[], Any]], *, forgive: bool = True, names: Sequence[str] = ()
@@ -340,40 +329,37 @@ class Sharing:
             )
 
 
-class View(Opened):
-    """Some parts of the data of a `Sharing`."""
+@dataclass(frozen=True, eq=False)
+class View(Delegated):
+    """Some parts of the data of a `Sharing`, or all, after some maps. Its folds wait for those of other
+    fits."""
 
-    def __init__(
-        self,
-        sharing: Sharing,
-        parts: tuple[int, ...] | None,
-        steps: tuple[Step, ...] = (),
-        stored: Stored | None = None,
-    ) -> None:
-        self.sharing, self.parts, self.steps, self.stored = sharing, parts, steps, stored
-        self.features, self.check = sharing.features, sharing.check
-        self.flat_target, self.categorical = sharing.flat_target, sharing.categorical
+    sharing: Sharing
+    parts: tuple[int, ...] | None
+    steps: tuple[Step, ...] = ()
+    stored: Stored | None = None
+
+    @property
+    def depth(self) -> int:
+        return self.sharing.depth + 1
 
     def map(self, f: Callable[..., Any], *shared: Any) -> View:
-        return View(self.sharing, self.parts, (*self.steps, (f, shared)), self.stored)
+        return replace(self, steps=(*self.steps, (f, shared)))
 
     def new_store(self) -> Any:
-        return self.sharing.data.new_store()
+        return self.data.new_store()
 
     def persisted(self) -> View:
         store = self.new_store()
-        if store is None:
-            return self
-        return View(self.sharing, self.parts, (), Stored(self.stored, self.steps, store))
+        return (
+            self if store is None else replace(self, steps=(), stored=Stored(self.stored, self.steps, store))
+        )
 
     def fold(self, f: Callable[..., Any], *shared: Any) -> Any:
         return self.sharing.fold(Call(self.parts, self.stored, self.steps, f, shared))
 
     def fold_by_key(self, f: Callable[..., Any], *shared: Any, n_keys: int, shards: int) -> Any:
         raise TypeError("GridSearch cannot divide a graph into folds: compare fits to graphs by hand.")
-
-    def on_driver(self, block: Block) -> Partitions:
-        return self.sharing.data.on_driver(block)
 
     def batches(self) -> Iterator[Any]:
         yield self.gather("fit one candidate at a time")
@@ -395,14 +381,6 @@ def fits_on(
         some = numbers[a : a + at_once]
         sharing = Sharing(data, 1, (undivided, ()), **opened)
         yield from sharing.together([partial(fit, sharing.view(), n) for n in some], forgive=False)
-
-
-def depth_of(data: Any) -> int:
-    """Return how often the data was divided before, e.g. 1 within cross-validation.
-
-    Folds of folds are drawn by different hashes.
-    """
-    return data.sharing.depth + 1 if isinstance(data, View) else 0
 
 
 class _Ended(BaseException):

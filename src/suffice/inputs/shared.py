@@ -16,7 +16,7 @@ from ..core.blocks import Block
 from ..core.extras import required
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose
-from ..fitting.shared import Divided, Sharing, View, depth_of, undivided
+from ..fitting.shared import Divided, Sharing, View, undivided
 from .checks import Check
 from .readers import DenseColumns, Reader
 from .selection import Division, Selection, hashed
@@ -146,10 +146,10 @@ class SharedTable:
         by: Any = (undivided, ())
         n_parts = 1
         if division is not None:
-            division = replace(division, seed=(*division.seed, depth_of(data)))
+            division = replace(division, seed=(*division.seed, data.depth))
             division = division.counted(data)
             by, n_parts = (divided, (division,)), len(division.shares) + 1
-        self.sharing = Sharing(data, n_parts, by, features=columns, check=UNCHECKED)
+        self.sharing = Sharing(data, n_parts, by)
         if division is not None and division.strata is not None:
             self.sharing.n_passes = division.strata.n_passes
 

@@ -16,14 +16,14 @@ from sklearn.utils.metadata_routing import UNUSED
 
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
-from ..core.partitions import Partitions
+from ..core.partitions import Opened, Partitions
 from ..core.values import Value
 from ..estimator.base import Iterative
 from ..estimator.guarantees import FROM_ZERO, Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Hidden, StrOptions
 from ..estimator.scores import Classifier
 from ..fitting.folds import Folds
-from ..fitting.shared import Divided, Sharing, View
+from ..fitting.shared import Divided, Sharing
 from ..inputs import Check
 from ..inputs.conversions import as_numbers
 from ..losses import softmax
@@ -550,7 +550,7 @@ class _Scorer:
     scoring: Any
     params: dict[str, Any]  # of a scorer of scikit-learn
 
-    def __call__(self, model: LogisticRegression, rows: View) -> float:
+    def __call__(self, model: LogisticRegression, rows: Opened) -> float:
         if self.scoring == "accuracy":
             return float(model.score(rows))
         if self.scoring == "neg_log_loss":

@@ -12,7 +12,7 @@ from sklearn import model_selection as theirs
 
 from ..core.randomness import Purpose
 from ..estimator.parameters import seed_of
-from ..fitting.shared import Step, depth_of, divide
+from ..fitting.shared import Step, divide
 from ..fitting.strata import RowDrawing, Strata, divide_stratified
 from ..inputs.selection import Division
 
@@ -80,7 +80,7 @@ class FoldPlan:
 
     def of_rows(self, data: Any) -> tuple[Step, int]:
         """The folds of rows in blocks, which have no columns, and the passes to find them."""
-        seed = (self.seed, depth_of(data))
+        seed = (self.seed, data.depth)
         if not self.stratified:
             return (divide, (self.n_folds, Purpose.FOLDS, seed)), 0
         drawing = RowDrawing(Purpose.FOLDS, seed)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar
@@ -11,7 +11,6 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.blocks import Block
 from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.partitions import Opened, Partitions
@@ -137,8 +136,8 @@ class TreeGrower(Estimator):
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit", gathers=getattr(self, "criterion", "") == "absolute_error")
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Passed:
-        return Passed.of(self, self, super()._opened(X, y, sample_weight, reset), X)
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Opened:
+        return opened_for(self, self, super()._opened(X, y, sample_weight, reset), X)
 
     def _binned(self, data: Opened) -> tuple[TreeStart, FeatureBins]:
         """Read the rows once: their values, and their bins."""
@@ -287,50 +286,13 @@ def feature_names(estimator: Any) -> tuple[str, ...] | int:
     return estimator.n_features_in_ if names is None else tuple(names)
 
 
-@dataclass(frozen=True, eq=False)
-class Passed(Opened):
-    """Partitions that passed the checks of an estimator, to be passed to its `fit`."""
-
-    data: Partitions
-    features: tuple[str, ...] | int
-    check: Check
-    flat_target: bool = True
-    categorical: np.ndarray | None = None
-    container: Any = sp.csr_array  # of sparse rows, for an estimator of another library
-
-    @classmethod
-    def of(cls, model: Any, base: Any, data: Partitions, X: Any) -> Passed:
-        """The partitions of X that a model opened, to be passed to the `fit` of a base estimator."""
-        container = sp.csr_matrix if isinstance(X, sp.spmatrix) else sp.csr_array
-        if sp.issparse(X) and X.format in ("csr", "csc"):
-            container = type(X)
-        categorical = categorical_by_type(base, X)
-        return cls(data, feature_names(model), Check.of(base), True, categorical, container)
-
-    @property
-    def in_memory(self) -> bool:
-        return self.data.in_memory
-
-    def map(self, f: Callable[..., Any], *shared: object) -> Partitions:
-        return self.data.map(f, *shared)
-
-    def fold(self, f: Callable[..., Any], *shared: object) -> Any:
-        return self.data.fold(f, *shared)
-
-    def fold_by_key(self, f: Callable[..., Any], *shared: object, n_keys: int, shards: int) -> Any:
-        return self.data.fold_by_key(f, *shared, n_keys=n_keys, shards=shards)
-
-    def on_driver(self, block: Block) -> Partitions:
-        return self.data.on_driver(block)
-
-    def batches(self) -> Iterator[Any]:
-        return self.data.batches()
-
-    def persisted(self) -> Partitions:
-        return self.data.persisted()
-
-    def gather(self, instead: str | None) -> Any:
-        return self.data.gather(instead)
+def opened_for(base: Any, model: Any, data: Partitions, X: Any) -> Opened:
+    """The partitions of X that a model opened, to be passed to the `fit` of a base estimator."""
+    container: Any = sp.csr_matrix if isinstance(X, sp.spmatrix) else sp.csr_array
+    if sp.issparse(X) and X.format in ("csr", "csc"):
+        container = type(X)
+    categorical = categorical_by_type(base, X)
+    return Opened(data, feature_names(model), Check.of(base), True, categorical, container)
 
 
 class TreeClassifier(Classifier):

@@ -14,7 +14,7 @@ from sklearn.utils.validation import check_is_fitted
 
 from ..core.blocks import Rows
 from ..core.model import Predictor
-from ..core.partitions import Partitions
+from ..core.partitions import Opened, Partitions
 from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..estimator.base import Estimator, must_have_rows
@@ -23,7 +23,7 @@ from ..estimator.parameters import Interval, StrOptions
 from ..inputs import Check, map_rows, read_rows
 from ..statistics import FeatureBins, afford_classes, class_codes
 from ..statistics.histograms import bin_offsets
-from .base import MAX_BINS, Passed, TreeClassifier, Trees, TreeStart, categorical_mask
+from .base import MAX_BINS, TreeClassifier, Trees, TreeStart, categorical_mask, opened_for
 from .growth import HISTOGRAM_BYTES, NO_LIMIT
 from .impurity import gains, impurity
 
@@ -467,8 +467,8 @@ class MultiwayTreeClassifier(TreeClassifier, Estimator):
         tags.input_tags.string = self.categorical_features is not None
         return tags
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Passed:
-        return Passed.of(self, self, super()._opened(X, y, sample_weight, reset), X)
+    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Opened:
+        return opened_for(self, self, super()._opened(X, y, sample_weight, reset), X)
 
     def _solve(self, data: Any) -> Trees:
         categorical = categorical_mask(self, data.categorical)

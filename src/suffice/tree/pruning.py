@@ -145,7 +145,7 @@ def trees_of_folds(data: Partitions, p: Prepared, n_folds: int, seed: int) -> li
         others = (np.flatnonzero(fold != k) for k in range(n_folds))
         return [grow_here(block[rows], p.bins, p.target, p.limits) for rows in others]
     division = (divide, (n_folds, Purpose.INNER_FOLDS, (seed,)))
-    sharing = Sharing(data, n_folds, division, features=len(p.bins.n_bins), check=None)
+    sharing = Sharing(data, n_folds, division)
 
     def grow_without(fold: int) -> Tree:
         rows = sharing.view(*(k for k in range(n_folds) if k != fold))
