@@ -54,8 +54,7 @@ OWN = {
     "sample_weight": {
         "BayesianGaussianMixture",
         *{"DatetimeEncoder", "OneHotEncoder", "OrdinalEncoder", "StepClassifier", "LinkEstimator"},
-        *{"BasisFunctions", "BilinearNMF", "ElasticNetCV", "FromInitialWeights", "PolynomialFeatures"},
-        "RidgeCV",
+        *{"BasisFunctions", "BilinearNMF", "CrossValidated", "FromInitialWeights", "PolynomialFeatures"},
         *SGD,
     },
 }

@@ -12,8 +12,8 @@ from sklearn.base import ClusterMixin
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
-from ..estimator.base import Estimator
-from ..inputs import map_rows, read_rows, source_of
+from ..estimator.base import Estimator, OwnRows
+from ..inputs import map_rows, read_rows
 
 
 @dataclass(frozen=True, eq=False)
@@ -36,15 +36,15 @@ class Clusterer(ClusterMixin, Estimator):
         # The objective is minus the inertia.
         return {"trace_": -np.array(progress.trace)} if progress.trace else {}
 
-    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
+    def _label(self, rows: OwnRows | None, data: Partitions) -> None:
         """Set the labels of rows in memory, unless the fit has set them."""
-        if "labels_" not in vars(self) and source_of(X).in_memory:
-            self.labels_ = self.predict(X)
+        if rows is not None and "labels_" not in vars(self):
+            self.labels_ = self.predict(rows.X)
 
     def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
         """Fit, then return the cluster of each row."""
         self.fit(X, y, sample_weight)
-        return self.labels_ if source_of(X).in_memory else self.predict(X)
+        return self.labels_ if "labels_" in vars(self) else self.predict(X)
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

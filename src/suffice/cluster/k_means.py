@@ -21,12 +21,12 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
-from ..estimator.base import Iterative
+from ..estimator.base import Iterative, OwnRows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting.em import em, em_runs, summarize_each
 from ..fitting.nearest import nearest, nearest_sums, squared_distances, sums_pieces
 from ..fitting.seeding import SEEDINGS, farthest
-from ..inputs import map_rows, open_rows, read_rows, source_of
+from ..inputs import map_rows, open_rows, read_rows
 from ..statistics import describe
 from .clusterer import Clusterer
 
@@ -340,16 +340,15 @@ default='k-means++'
         watch = Watch(self, self.checkpoint, data, report=printed(tol) if self.verbose else None)
         return lloyd(starts, data, tol, self.max_iter, watch)
 
-    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
-        source = source_of(X)
-        if source.in_memory and sample_weight is None and not source.weighted:  # then all rows are in `data`
+    def _label(self, rows: OwnRows | None, data: Partitions) -> None:
+        if rows is not None and rows.unweighted:  # then `data` has all of them
             answer = data.fold(Answer.of, self.model_)
             sums, self.labels_ = answer.sums, answer.labels
         else:
             sums = data.fold(Centers.summarize, self.model_)
         self.inertia_ = sums.inertia
         warn_of_fewer(int(np.count_nonzero(sums.weight)), self.n_clusters, "n_clusters")
-        super()._label(X, data, sample_weight)
+        super()._label(rows, data)
 
     def _starts(self, data: Partitions) -> tuple[Centers, ...]:
         K, D = self.n_clusters, self.n_features_in_

@@ -20,6 +20,7 @@ from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
+from ..estimator.base import OwnRows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting.seeding import NOBODY, SEEDINGS, draw
@@ -252,9 +253,9 @@ default='k-means++'
             fitted["inertia_"] = progress.average * progress.rows
         return fitted
 
-    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
+    def _label(self, rows: OwnRows | None, data: Partitions) -> None:
         if self.compute_labels:
-            super()._label(X, data, sample_weight)
+            super()._label(rows, data)
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Move the centres by one batch: all rows of X.
@@ -294,7 +295,7 @@ default='k-means++'
         state = Steps(model, statistics=s, total=total, since=since)
         self._publish(state, inertia_=s.inertia, n_steps_=steps + 1)
         if self.compute_labels:
-            Clusterer._label(self, X, data, sample_weight)
+            Clusterer._label(self, OwnRows.of(X, None, sample_weight), data)
         return self
 
     def _unconverged(self, progress: Progress) -> str:

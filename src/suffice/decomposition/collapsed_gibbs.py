@@ -185,12 +185,13 @@ def gibbs(start: Any, data: Partitions, seed: int, max_iter: int, watch: Watch) 
         ((n, state),) = ((chain.n_iter, chain.model) for chain in chains)
         blocks = tokens.at(n, state)
         s = tokens.sums or blocks.fold(Counts.of, alpha, V)
-        swept = _swept_together if blocks.local else _swept_apart
         blocks, s = swept(blocks, s, alpha, eta, (seed, n + 1))
         tokens.advance(n + 1, blocks, s)
         return (Draw(state_of(blocks, s), s.log_joint(eta) / s.length),)
 
-    blocks = _tokens(data, V, K, seed)
+    together, apart = (_tokens_together, _swept_together), (_tokens_apart, _swept_apart)
+    tokens_of, swept = together if data.local else apart
+    blocks = tokens_of(data, K, seed)
     s = blocks.fold(Counts.of, alpha, V)
     tokens = Resident(blocks, restored, sums=s)
     chain = Sampler(advance, max_iter, watch=watch).sample((state_of(blocks, s),), tokens).chains[0]
@@ -333,12 +334,15 @@ def _sizes(block: Any) -> np.ndarray:
     return np.array([weight @ X.sum(axis=1), weight.sum(), weight @ np.diff(X.indptr)])
 
 
-def _tokens(data: Partitions, V: int, K: int, seed: int) -> Partitions:
-    """Blocks of tokens. On this machine they are divided again, by the number of words."""
-    if not data.local:
-        tokens = data.map(_here, K, seed)
-        must_have_words(tokens.fold(len_of))
-        return tokens
+def _tokens_apart(data: Partitions, K: int, seed: int) -> Partitions:
+    """Blocks of tokens, for sweeps of each block by itself."""
+    tokens = data.map(_here, K, seed)
+    must_have_words(tokens.fold(len_of))
+    return tokens
+
+
+def _tokens_together(data: Partitions, K: int, seed: int) -> Partitions:
+    """Blocks of tokens, for sweeps by threads: the documents are divided again, by the number of words."""
     afford_tokens(K, data.fold(_sizes))
     X = sp.vstack(data.fold(_documents), format="csr")
     length = X.sum()

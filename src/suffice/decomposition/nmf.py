@@ -29,7 +29,7 @@ from ..core.shapes import must_index
 from ..core.statistics import Statistics
 from ..core.threads import in_order
 from ..estimator.answers import is_float32, row_wise
-from ..estimator.base import Iterative, must_have_rows
+from ..estimator.base import Iterative, OwnRows, must_have_rows
 from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions
 from ..fitting.em import SLACK
@@ -749,10 +749,8 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     ) -> np.ndarray:
         """Fit, then return W: that of the fit if the rows are in memory, else as in `transform`."""
         self.fit(X, W=W, H=H, sample_weight=sample_weight)
-        source = source_of(X)
-        if source.in_memory and sample_weight is None and not source.weighted:
-            return self.model_.W
-        return self.transform(X)
+        rows = OwnRows.of(X, None, sample_weight)
+        return self.model_.W if rows is not None and rows.unweighted else self.transform(X)
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext
 from contextvars import ContextVar
 from copy import copy
+from dataclasses import dataclass
 from functools import wraps
 from inspect import getattr_static, unwrap
 from typing import Annotated, Any, ClassVar, Self
@@ -23,7 +24,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..core.progress import shown
 from ..fitting.solvers import SOLVERS
-from ..inputs import open_rows
+from ..inputs import open_rows, source_of
 from ..inputs.readers import Reader, Transformed
 from .answers import ANSWERS, as_float32, is_float32, nameless
 from .guarantees import Exempt, Guarantee
@@ -51,6 +52,21 @@ class Derived:
         with one_blas_thread:
             value = vars(estimator)[self.name] = self.compute(estimator)
         return value
+
+
+@dataclass(frozen=True)
+class OwnRows:
+    """The arguments of a fit to rows in memory."""
+
+    X: Any
+    y: Any
+    unweighted: bool  # else the fit has left out the rows of weight zero
+
+    @classmethod
+    def of(cls, X: Any, y: Any, sample_weight: Any) -> OwnRows | None:
+        """The arguments of a fit; None if the rows are not in memory."""
+        source = source_of(X)
+        return cls(X, y, sample_weight is None and not source.weighted) if source.in_memory else None
 
 
 class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
@@ -175,7 +191,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
             progress = self._solve(data, **more)
             self._publish(progress)
             self._finish(progress, data)
-            self._label(X, data, sample_weight)
+            self._label(OwnRows.of(X, y, sample_weight), data)
         return self
 
     def _check_options(self) -> None:
@@ -197,8 +213,11 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     def _finish(self, progress: Progress, data: Partitions) -> None:
         """Called after the fitted attributes are set, e.g. for another pass over the rows or a warning."""
 
-    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
-        """Set the results for the rows of the fit, such as the labels of a clustering. Called last."""
+    def _label(self, rows: OwnRows | None, data: Partitions) -> None:
+        """Set the results for the rows of the fit, such as the labels of a clustering. Called last.
+
+        `rows` is None if they are not in memory.
+        """
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         """Return the fitted attributes that follow from the model and the statistics, except `model_`."""

@@ -11,12 +11,12 @@ from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
-from ..estimator.base import Estimator, must_have_rows
+from ..estimator.base import Estimator, OwnRows, must_have_rows
 from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import AT_LEAST_1, FINITE, N_JOBS, NON_NEGATIVE, seed_of
 from ..fitting.landmarks import Landmarks, first_equal
 from ..fitting.seeding import Sample
-from ..inputs import read_rows, source_of
+from ..inputs import read_rows
 from ..kernels import Kernel, as_kernel, is_precomputed
 
 
@@ -178,9 +178,9 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         root = progress.model.root
         return {"normalization_": root, "components_": progress.statistics.first(len(root))}
 
-    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
-        in_memory = source_of(X).in_memory
-        self.component_indices_ = first_equal(self.components_, read_rows(self, X)) if in_memory else None
+    def _label(self, rows: OwnRows | None, data: Partitions) -> None:
+        X = None if rows is None else read_rows(self, rows.X)
+        self.component_indices_ = None if X is None else first_equal(self.components_, X)
 
     def _sampled(self, data: Partitions) -> tuple[Landmarks, Sample]:
         """The landmarks, by one pass over the data."""

@@ -14,12 +14,8 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn import get_config
 from sklearn.exceptions import ConvergenceWarning
-from sklearn.metrics import check_scoring
-from sklearn.model_selection import check_cv
 from sklearn.utils import check_scalar
-from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 
 from ..core.callers import warn
@@ -31,10 +27,11 @@ from ..core.statistics import Statistics, tree_sum
 from ..estimator.answers import as_float32, is_float32
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
+from ..estimator.routing import CrossValidated
 from ..fitting.folds import Folds
 from ..fitting.linear_algebra import solve_positive
 from ..fitting.non_negative import solve_non_negative
-from ..inputs import open_rows, source_of
+from ..inputs import open_rows
 from ..statistics import Moments, moments
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
 from .targets import columns_of
@@ -707,7 +704,7 @@ def _knows_its_folds(estimator: Any) -> bool:
     )
 
 
-class ElasticNetCV(_Penalised):
+class ElasticNetCV(CrossValidated, _Penalised):
     """Elastic net with penalties chosen by cross-validation. One sum over the data serves all paths and
     folds.
 
@@ -864,38 +861,12 @@ class ElasticNetCV(_Penalised):
     def _guarantee(self) -> Guarantee:
         return Guarantee("order")  # folds are runs of rows
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
-        """Fit to rows and targets, in one pass over the data. Rows that are not in memory are counted before
-        it.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights, used in fits and in errors. Folds count rows regardless of their weights.
-        **params : dict
-            Passed to the splitter `cv`, e.g. groups, with
-            ``sklearn.set_config(enable_metadata_routing=True)``.
-
-        Returns
-        -------
-        self
-        """
-        return self._fit_to(X, y, sample_weight, routed=Routed.of(self, X, y, sample_weight, params))
-
     def _solve(self, data: Partitions, classes: Any = None, routed: Any = None) -> Progress:
         self._flat_target = True
         start = self._start(data)
         folds = routed.folds(data, 5 if self.cv is None else self.cv)
         start = start.replace(trained=folds.trained, tested=folds.tested)
         return self._estimated(start, data.map(Folds.number, folds).fold(Paths.summarize, start))
-
-    def get_metadata_routing(self) -> Any:
-        """The metadata that `fit` takes and passes to the splitter, as scikit-learn's `MetadataRouter`."""
-        return router(self)
 
     @available_if(_knows_its_folds)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
@@ -1059,52 +1030,3 @@ class LassoCV(ElasticNetCV):
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
-
-
-def router(estimator: Any) -> MetadataRouter:
-    """The metadata of an estimator with a splitter `cv`, and with a scorer if it has `scoring`."""
-    mapping = MethodMapping().add(caller="fit", callee="split")
-    out = MetadataRouter(owner=estimator).add_self_request(estimator)
-    out.add(splitter=check_cv(estimator.cv), method_mapping=mapping)
-    scoring = getattr(estimator, "scoring", None)
-    if scoring is not None and not (isinstance(scoring, str) and scoring == "warn"):
-        scored = MethodMapping().add(caller="fit", callee="score").add(caller="score", callee="score")
-        out.add(scorer=check_scoring(estimator, scoring), method_mapping=scored)
-    return out
-
-
-@dataclass(frozen=True)
-class Routed:
-    """The metadata that a fit with cross-validation passes to the splitter and to the scorer."""
-
-    in_memory: bool  # whether the rows are
-    arrays: tuple[Any, ...]  # X and y; none if they are not arrays in memory
-    for_splitter: dict[str, Any]
-    for_scorer: dict[str, Any]
-
-    @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
-        source = source_of(X)
-        arrays = (X, y) if source.is_plain else ()
-        weighted = source.weighted or sample_weight
-        return cls(source.in_memory, arrays, *routed_params(estimator, weighted, params))
-
-    def folds(self, data: Partitions, cv: Any) -> Folds:
-        return Folds.of(data, cv, *self.arrays, **self.for_splitter)
-
-
-def routed_params(
-    estimator: Any, sample_weight: Any, params: dict[str, Any], method: str = "fit"
-) -> tuple[dict[str, Any], dict[str, Any]]:
-    """The metadata for the splitter, e.g. groups, and for the scorer: without routing, the weights alone."""
-    weighted = {} if sample_weight is None else {"sample_weight": sample_weight}
-    if get_config()["enable_metadata_routing"]:
-        routed = process_routing(estimator, method, **weighted, **params)
-        split, score = (routed.get(name) or {} for name in ("splitter", "scorer"))
-        return dict(split.get("split") or {}), dict(score.get("score") or {})
-    if params:
-        raise ValueError(
-            f"{type(estimator).__name__}.{method}: passing {sorted(params)} is only supported if "
-            f"enable_metadata_routing=True: call sklearn.set_config(enable_metadata_routing=True)."
-        )
-    return {}, weighted

@@ -9,7 +9,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from numbers import Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
@@ -17,12 +17,12 @@ from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
-from ..estimator.base import Iterative, must_have_rows
+from ..estimator.base import Iterative, OwnRows, must_have_rows
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, Interval
 from ..estimator.scores import Regressor
 from ..fitting import Problem, newton
 from ..fitting.descent import Descent
-from ..inputs import read_rows, source_of
+from ..inputs import read_rows
 from ..inputs.conversions import as_numbers
 from ..statistics import Objective
 from .residuals import (
@@ -207,14 +207,6 @@ class HuberRegressor(Regressor, Iterative):
         tags.target_tags.required = True
         return tags
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        source = source_of(X)
-        self._fit_to(source, y, sample_weight)
-        if source.is_plain:
-            residual = np.abs(as_numbers(y, "y", "HuberRegressor").reshape(-1) - self.predict(X))
-            self.outliers_ = residual > self.epsilon * self.scale_
-        return self
-
     def _solve(self, data: Partitions) -> Progress:
         model = self._start(data)
         problem = Problem(data, model, partial(self._penalised, model))
@@ -225,6 +217,11 @@ class HuberRegressor(Regressor, Iterative):
         progress = newton(problem, start, solve=_step, tol=self.tol, max_iter=self.max_iter, watch=watch)
         at, s = problem.solution(progress.model), problem.statistics(progress.model)
         return progress.replace(model=at, statistics=s)
+
+    def _label(self, rows: OwnRows | None, data: Partitions) -> None:
+        if rows is not None and rows.y is not None:  # in a table, the target is a column
+            residual = np.abs(as_numbers(rows.y, "y", "HuberRegressor").reshape(-1) - self.predict(rows.X))
+            self.outliers_ = residual > self.epsilon * self.scale_
 
     def _start(self, data: Partitions) -> HuberLine:
         D = self.n_features_in_

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import partial
 from numbers import Integral, Real
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 from scipy.special import expit
@@ -21,6 +21,7 @@ from ..core.values import Value
 from ..estimator.base import Iterative
 from ..estimator.guarantees import FROM_ZERO, Guarantee
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Hidden, StrOptions
+from ..estimator.routing import CrossValidated, routed_params
 from ..estimator.scores import Classifier
 from ..fitting.folds import Folds
 from ..fitting.shared import Divided, Sharing
@@ -28,7 +29,6 @@ from ..inputs import Check
 from ..inputs.conversions import as_numbers
 from ..losses import softmax
 from ..statistics import class_codes, class_weights, classes_of
-from .coordinate_descent import Routed, routed_params, router
 from .logistic import LogisticRegression, LogLinear
 
 
@@ -72,7 +72,7 @@ class LogisticChoice(Progress):
     scores: Any = None  # of the folds that were left out
 
 
-class LogisticRegressionCV(LogisticRegression):
+class LogisticRegressionCV(CrossValidated, LogisticRegression):
     """Logistic regression with penalties chosen by cross-validation.
 
     For each fold and each share of the l1 penalty, the penalties are fitted from the strongest to the
@@ -260,34 +260,12 @@ class LogisticRegressionCV(LogisticRegression):
     def _guarantee(self) -> Guarantee:
         return Guarantee("approximate" if self.solver in ("svrg", "sag", "saga") else "order")
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
-        """Fit to labelled rows.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,), optional
-            Labels. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-        **params : dict
-            Passed to the splitter `cv`, e.g. groups, and to the scorer, with
-            ``sklearn.set_config(enable_metadata_routing=True)``.
-
-        Returns
-        -------
-        self
-        """
-        routed = Routed.of(self, X, y, sample_weight, params)
-        return self._fit_to(X, y, sample_weight, routed=routed, weight=sample_weight)
-
     def _check_options(self) -> None:
         """Raise for other options, and warn of the defaults that scikit-learn will change."""
         self._warn()
         self._grid()
 
-    def _solve(self, data: Partitions, routed: Any = None, weight: Any = None) -> Progress:
+    def _solve(self, data: Partitions, routed: Any = None) -> Progress:
         Cs, ratios = self._grid()
         cv: Any = 5 if self.cv is None else self.cv
         if routed.arrays and isinstance(cv, Integral):
@@ -303,7 +281,7 @@ class LogisticRegressionCV(LogisticRegression):
         classes = classes_of(sharing.view())
         base = self._base(sharing, classes)
         scorers = [
-            _Scorer(self._scoring, _of_rows(routed.for_scorer, folds, tested, weight))
+            _Scorer(self._scoring, _of_rows(routed.for_scorer, folds, tested, routed.sample_weight))
             for tested in folds.tested
         ]
         splits = zip(folds.trained, folds.tested, scorers, strict=True)
@@ -314,9 +292,7 @@ class LogisticRegressionCV(LogisticRegression):
             done, C = progress.model, float(Cs[order[progress.n_iter]])
             before = done.theta[-1] if done.theta else [None] * len(paths)
             fits = [partial(path, C, theta) for path, theta in zip(paths, before, strict=True)]
-            # A pass over rows in memory is cheaper than to wait for other fits.
-            results = [fit() for fit in fits] if routed.in_memory else sharing.together(fits, forgive=False)
-            theta, n_iter, score = map(np.array, zip(*results, strict=True))
+            theta, n_iter, score = map(np.array, zip(*sharing.results(fits), strict=True))
             done = PathFits((*done.theta, theta), (*done.n_iter, n_iter), (*done.score, score))
             return Progress(done, (*progress.trace, float(np.nan_to_num(score.mean()))))
 
@@ -494,10 +470,6 @@ class LogisticRegressionCV(LogisticRegression):
             return Classifier.score(self, X, y, sample_weight)
         _, for_scorer = routed_params(self, sample_weight, score_params, "score")
         return float(get_scorer(self._scoring)(self, X, y, **for_scorer))
-
-    def get_metadata_routing(self) -> Any:
-        """The metadata that `fit` takes and passes on, as scikit-learn's `MetadataRouter`."""
-        return router(self)
 
 
 class _Path:

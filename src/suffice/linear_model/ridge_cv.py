@@ -30,9 +30,10 @@ from ..core.statistics import Parts, Statistics, tree_sum
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import POSITIVE, StrOptions
+from ..estimator.routing import CrossValidated, Routed
 from ..fitting.folds import Folds
 from ..statistics import Moments
-from .coordinate_descent import Routed, fold_moments, router
+from .coordinate_descent import fold_moments
 from .least_squares import LeastSquares, LinearModel, Ridge
 from .normal_equations import EPS
 from .refinement import refined
@@ -123,7 +124,7 @@ class _Predictions(RegressorMixin, BaseEstimator):
         return X
 
 
-class RidgeCV(LeastSquares):
+class RidgeCV(CrossValidated, LeastSquares):
     """Ridge regression with a penalty chosen by cross-validation, from moments.
 
     By default, one row is left out at a time. Its error follows from its residual and its leverage, so that
@@ -248,30 +249,6 @@ class RidgeCV(LeastSquares):
     def _guarantee(self) -> Guarantee:
         return Guarantee("rounding" if self.cv is None else "order")
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
-        """Fit to rows and targets, in two passes over the data, or in one if `cv` is a number of folds.
-
-        Parameters
-        ----------
-        X : array, CSR matrix, table, Parquet scan or distributed data set
-            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
-        y : array of shape (n_samples,) or (n_samples, n_targets), optional
-            Targets. Leave out if a column of the table holds them.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample, if its copies are left
-            out together, as in scikit-learn; 0 drops it.
-        **params : dict
-            Passed to the splitter `cv`, e.g. groups, and to the scorer, with
-            ``sklearn.set_config(enable_metadata_routing=True)``.
-
-        Returns
-        -------
-        self
-        """
-        routed = Routed.of(self, X, y, sample_weight, params)
-        search = partial(self._searched, X, y, sample_weight, params)
-        return self._fit_to(X, y, sample_weight, routed=routed, search=search)
-
     def _check_options(self) -> None:
         self._alphas()
         if self.cv is not None and (self.store_cv_results or self.alpha_per_target):
@@ -286,9 +263,7 @@ class RidgeCV(LeastSquares):
                 FutureWarning,
             )
 
-    def _solve(
-        self, data: Partitions, classes: Any = None, routed: Any = None, search: Any = None
-    ) -> Progress:
+    def _solve(self, data: Partitions, classes: Any = None, routed: Any = None) -> Progress:
         alphas, start = self._alphas(), self._start(data)
         if self.cv is None:
             s, results = self._left_out(data, start, alphas, routed.for_scorer)
@@ -296,7 +271,7 @@ class RidgeCV(LeastSquares):
             folds = routed.folds(data, self.cv)
             s, results = self._folded(data.map(Folds.number, folds), folds, start, alphas)
         else:
-            s, results = data.fold(LinearModel.summarize, start), search()
+            s, results = data.fold(LinearModel.summarize, start), self._searched(routed)
         model, _ = refined(start.replace(alpha=results["alpha_"]), s, data)
         return RidgeChoice(model, statistics=s, **results)
 
@@ -372,10 +347,9 @@ class RidgeCV(LeastSquares):
         best = int(np.argmax(mean))
         return tree_sum(sums.present), {"alpha_": alphas[best], "best_score_": float(mean[best])}
 
-    def _searched(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+    def _searched(self, fit: Routed) -> dict[str, Any]:
         """The best penalty by a score that needs the predictions, for rows in memory."""
-        if sample_weight is not None:
-            params = {"sample_weight": sample_weight, **params}
+        weighted = {} if fit.sample_weight is None else {"sample_weight": fit.sample_weight}
         ridge = Ridge(fit_intercept=self.fit_intercept)
         if get_config()["enable_metadata_routing"]:
             ridge.set_fit_request(sample_weight=True)
@@ -385,17 +359,13 @@ class RidgeCV(LeastSquares):
             cv=self.cv,
             scoring=check_scoring(self, self.scoring),
         )
-        search.fit(X, y, **params)
+        search.fit(fit.X, fit.y, **weighted, **fit.params)
         return {"alpha_": search.best_params_["alpha"], "best_score_": float(search.best_score_)}
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model = progress.model
         coef = model.coef[0] if len(model.coef) == 1 else model.coef  # flat for a column of targets too
         return {**super()._fitted(progress), "coef_": coef}
-
-    def get_metadata_routing(self) -> Any:
-        """The metadata that `fit` takes and passes on, as scikit-learn's `MetadataRouter`."""
-        return router(self)
 
     @available_if(_reads_twice)
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:

@@ -99,11 +99,9 @@ class ColumnTransform(OnePass):
         self._check_input(X)
         return super()._opened(X, None, sample_weight, reset)
 
-    def _publish(self, progress: Progress, **more: Any) -> Self:
-        super()._publish(progress, **more)
+    def _finish(self, progress: Progress, data: Partitions) -> None:
         if progress.model is not None:  # scikit-learn has derived its own
             self._derive()
-        return self
 
     def _fitted_state(self) -> dict[str, Any]:
         return {name: v for name, v in super()._fitted_state().items() if name not in self._derived}
