@@ -27,6 +27,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_2, CHECKPOINT, INF, NON_NEGATIVE, Numbers, StrOptions
 from ..estimator.scores import Classifier, Regressor
+from ..estimator.tags import tags
 from ..fitting.smoothing import CRITERIA, Fit, Smoothing, backfitting
 from ..fitting.splines import NaturalSplines
 from ..inputs import TargetDomain, read_rows
@@ -279,11 +280,7 @@ class _Additive(Iterative):
         "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
     }
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
+    __sklearn_tags__ = tags(target_tags__required=True)
 
     def _solve(self, data: Partitions) -> Progress:
         start = self._start(data)

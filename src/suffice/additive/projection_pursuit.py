@@ -24,6 +24,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Whole
 from ..estimator.scores import Classifier, Regressor
+from ..estimator.tags import tags
 from ..fitting.linear_algebra import roots, signs
 from ..fitting.smoothing import Smoothing
 from ..fitting.splines import NaturalSplines
@@ -201,6 +202,7 @@ class _ProjectionPursuit(Iterative):
         "random_state": ["random_state"],
         "checkpoint": CHECKPOINT,
     }
+    __sklearn_tags__ = tags(target_tags__required=True)
 
     def __init__(
         self,
@@ -220,11 +222,6 @@ class _ProjectionPursuit(Iterative):
         self.max_iter = max_iter
         self.random_state = random_state
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
     def _solve(self, data: Partitions) -> Progress:
         _, start = self._grown(self._start(data), data)
@@ -549,10 +546,7 @@ class ProjectionPursuitClassifier(Classifier, _ProjectionPursuit):
     True
     """
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
+    __sklearn_tags__ = tags(classifier_tags__multi_class=False)
 
     @row_wise
     def decision_function(self, X: Any) -> np.ndarray:

@@ -23,6 +23,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, OwnRows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.tags import tags
 from ..fitting.em import em, em_runs, summarize_each
 from ..fitting.nearest import nearest, nearest_sums, squared_distances, sums_pieces
 from ..fitting.seeding import SEEDINGS, farthest
@@ -177,11 +178,7 @@ class NearestCenters(CenterClustering):
     model_: Annotated[Centers, "D"]
     preserves_dtype = ("cluster_centers_", "transform")
     tol: float
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    __sklearn_tags__ = tags(sparse=True)
 
     def _tolerance(self, data: Partitions, n_clusters: int) -> float:
         """The tolerance of the squared movement of the centres."""

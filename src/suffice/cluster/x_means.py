@@ -16,6 +16,7 @@ from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.guarantees import DRAWS_STARTS
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
+from ..estimator.tags import tags
 from ..fitting.seeding import SEEDINGS
 from .clusterer import Clusters
 from .k_means import Centers, ClusterSums, NearestCenters, all_centers, lloyd
@@ -148,6 +149,7 @@ class XMeans(NearestCenters):
         "tol": [NON_NEGATIVE],
         "random_state": ["random_state"],
     }
+    __sklearn_tags__ = tags(sparse=False)
 
     def __init__(
         self,
@@ -167,11 +169,6 @@ class XMeans(NearestCenters):
         self.max_iter = max_iter
         self.tol = tol
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        return tags
 
     def _solve(self, data: Partitions) -> Progress:
         model, rounds = self._grown(data, self._tolerance(data, self.min_clusters))

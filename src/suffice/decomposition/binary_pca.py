@@ -37,6 +37,7 @@ from ..estimator.parameters import (
     seed_of,
 )
 from ..estimator.scores import mean_score
+from ..estimator.tags import tags
 from ..fitting.em import em
 from ..fitting.linear_algebra import signs
 from ..fitting.sampler import Chain, Draw, Sampler, metropolis_step
@@ -420,6 +421,7 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         "random_state": ["random_state"],
         "checkpoint": CHECKPOINT,
     }
+    __sklearn_tags__ = tags(allow_nan=True)
 
     def __init__(
         self,
@@ -445,11 +447,6 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         self.max_iter = max_iter
         self.random_state = random_state
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _solve(self, data: Partitions) -> Progress:
         if self.binarize is None and data.fold(_others)[0]:

@@ -24,6 +24,7 @@ from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
 from ..estimator.scores import mean_score
+from ..estimator.tags import tags
 from ..families import FactorGaussian, GroupStatistics, Mixture
 from ..families.factor import LEAST, best_loadings
 from ..families.gaussian import _patterns
@@ -66,11 +67,7 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
     solver: str
     alpha: float
     checkpoint: Any
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
+    __sklearn_tags__ = tags(allow_nan=True)
 
     @abstractmethod
     def _start(self, D: int) -> FactorGaussian:

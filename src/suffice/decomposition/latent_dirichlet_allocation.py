@@ -43,6 +43,7 @@ from ..estimator.parameters import (
     StrOptions,
     check_parameters,
 )
+from ..estimator.tags import tags
 from ..families.priors import Dirichlet
 from ..inputs import in_memory, map_rows, open_rows, read_rows
 from ..inputs.validation import must_be_sound
@@ -428,6 +429,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         "tol": [NON_NEGATIVE, None],
         "checkpoint": CHECKPOINT,
     }
+    __sklearn_tags__ = tags(sparse=True, positive_only=True)
 
     def __init__(
         self,
@@ -761,12 +763,6 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
     @property
     def _n_features_out(self) -> int:
         return len(self.components_)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        return tags
 
 
 def _perplexity(mean_log_probability: float) -> float:

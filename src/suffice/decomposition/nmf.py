@@ -32,6 +32,7 @@ from ..estimator.answers import is_float32, row_wise
 from ..estimator.base import Iterative, OwnRows, must_have_rows
 from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions
+from ..estimator.tags import tags
 from ..fitting.em import SLACK
 from ..fitting.linear_algebra import columns_apart, columns_together, times, transposed_times
 from ..fitting.non_negative import RULES, Penalty, RowProblem, Rule
@@ -544,6 +545,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         "shuffle": ["boolean"],
         "checkpoint": CHECKPOINT,
     }
+    __sklearn_tags__ = tags(positive_only=True, sparse=True)
 
     def __init__(
         self,
@@ -765,12 +767,6 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         """Map rows of W back to rows of X: the product W H."""
         check_is_fitted(self)
         return np.asarray(X) @ self.components_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        tags.input_tags.sparse = True
-        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -27,6 +27,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import OF_LENGTHS
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, POSITIVE
+from ..estimator.tags import tags
 from ..fitting.linear_algebra import gram, signs
 from ..fitting.resident import Resident
 from ..inputs import map_rows, read_rows
@@ -319,6 +320,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         "max_iter": [AT_LEAST_1],
         "checkpoint": CHECKPOINT,
     }
+    __sklearn_tags__ = tags(allow_nan=True)
 
     def __init__(
         self,
@@ -332,11 +334,6 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         self.tol = tol
         self.max_iter = max_iter
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _block_rows(self, block: Any) -> float | None:
         return rows_beside(block, 16.0 * block.X.shape[1] ** 2)

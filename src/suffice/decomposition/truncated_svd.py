@@ -29,6 +29,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import OF_LENGTHS
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, StrOptions
+from ..estimator.tags import tags
 from ..fitting.linear_algebra import columns_apart, columns_together, gram, gram_times, roots, signs, times
 from ..inputs import map_rows, read_rows
 from ..statistics import Moments, moments
@@ -241,6 +242,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         "random_state": ["random_state"],
         "tol": [NON_NEGATIVE],
     }
+    __sklearn_tags__ = tags(sparse=True)
 
     def __init__(
         self,
@@ -344,11 +346,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
             return ((rows - scores.dot(axes.T)) ** 2).sum(axis=1)
 
         return float(np.average(map_rows(squares, X), weights=sample_weight))
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -29,6 +29,7 @@ from ..estimator.base import must_have_rows
 from ..estimator.guarantees import GATHERS_LEAVES
 from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, Regressor
+from ..estimator.tags import tags
 from ..fitting.resident import Resident
 from ..inputs import answers_of, read_rows
 from ..statistics import class_codes, class_counts, margin_loss, quantile_sketch
@@ -582,6 +583,7 @@ class ForwardStagewiseClassifier(Classifier, ForwardStagewise):
         **ForwardStagewise._parameter_constraints,
         "loss": [StrOptions({"exponential", "logistic"})],
     }
+    __sklearn_tags__ = tags(classifier_tags__multi_class=False)
 
     def __init__(
         self,
@@ -601,11 +603,6 @@ class ForwardStagewiseClassifier(Classifier, ForwardStagewise):
             random_state=random_state,
             checkpoint=checkpoint,
         )
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.classifier_tags.multi_class = False
-        return tags
 
     def _classes_of_model(self) -> int:
         return 2

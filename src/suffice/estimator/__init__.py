@@ -8,8 +8,19 @@ from .answers import row_wise
 from .base import Estimator, Iterative, OnePass
 from .scores import Classifier, Regressor
 from .storing import load
+from .tags import tags
 
-__all__ = ["Classifier", "Estimator", "Iterative", "OnePass", "Regressor", "load", "read_rows", "row_wise"]
+__all__ = [
+    "Classifier",
+    "Estimator",
+    "Iterative",
+    "OnePass",
+    "Regressor",
+    "load",
+    "read_rows",
+    "row_wise",
+    "tags",
+]
 
 # `skl2onnx.to_onnx` takes our estimators: their converters are registered as soon as skl2onnx is imported.
 when_imported("skl2onnx", lambda: import_module("suffice.estimator.onnx").register_all())

@@ -27,6 +27,7 @@ from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_1, POSITIVE, Interval, Numbers, seed_of
 from ..estimator.scores import Classifier
+from ..estimator.tags import tags
 from ..fitting.seeding import NOBODY, SPARE, Sample, draw
 from ..inputs import map_rows, read_rows
 from ..kernels import RBF
@@ -240,6 +241,7 @@ class RelativeDensityRatio(Classifier, Estimator):
         "n_folds": [AT_LEAST_1],
         "random_state": ["random_state"],
     }
+    __sklearn_tags__ = tags(sparse=True, classifier_tags__multi_class=False)
 
     def __init__(
         self,
@@ -257,12 +259,6 @@ class RelativeDensityRatio(Classifier, Estimator):
         self.landmarks = landmarks
         self.n_folds = n_folds
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_class = False
-        return tags
 
     def _solve(self, data: Partitions) -> Progress:
         classes = classes_of(data)

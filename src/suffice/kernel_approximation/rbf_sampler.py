@@ -17,6 +17,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
+from ..estimator.tags import tags
 from ..inputs import map_rows, read_rows
 from ..statistics import Moments, moments
 
@@ -114,16 +115,12 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         "n_components": [AT_LEAST_1],
         "random_state": ["random_state"],
     }
+    __sklearn_tags__ = tags(sparse=True)
 
     def __init__(self, *, gamma: Any = 1.0, n_components: int = 100, random_state: Any = None) -> None:
         self.gamma = gamma
         self.n_components = n_components
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("rounding" if self.gamma == "scale" else "bit")

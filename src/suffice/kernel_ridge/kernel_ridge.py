@@ -29,6 +29,7 @@ from ..estimator.guarantees import Exempt
 from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import NON_NEGATIVE, Numbers
 from ..estimator.scores import Regressor
+from ..estimator.tags import tags
 from ..fitting import conjugate_solve
 from ..fitting.landmarks import Landmarks
 from ..fitting.linear_algebra import gram_times, transposed_times
@@ -270,6 +271,7 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         **KernelEstimator.kernel_constraints,
         "alpha": [NON_NEGATIVE, Numbers(0)],
     }
+    __sklearn_tags__ = tags(target_tags__required=True)
 
     def __init__(
         self,
@@ -291,11 +293,6 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         self.kernel_params = kernel_params
         self.landmarks = landmarks
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
     @property
     def one_fit(self) -> dict[str, Callable[[list[Any]], Any]]:  # type: ignore[override]

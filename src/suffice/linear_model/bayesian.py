@@ -21,6 +21,7 @@ from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.parameters import FINITE, POSITIVE, Numbers, StrOptions
+from ..estimator.tags import tags
 from ..inputs import read_rows
 from ..inputs.conversions import LARGEST
 from ..statistics import Moments
@@ -217,6 +218,7 @@ class BayesianLinearRegression(LeastSquares):
         "noise_precision": [POSITIVE, StrOptions({"evidence"})],
         "fit_intercept": ["boolean"],
     }
+    __sklearn_tags__ = tags(target_tags__multi_output=False)
 
     def __init__(
         self,
@@ -230,11 +232,6 @@ class BayesianLinearRegression(LeastSquares):
         self.prior_precision = prior_precision
         self.noise_precision = noise_precision
         self.fit_intercept = fit_intercept
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        return tags
 
     def _start(self, data: Partitions, classes: Any = None) -> GaussianWeights:
         D = self.n_features_in_

@@ -18,6 +18,7 @@ from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, POSITIVE
+from ..estimator.tags import tags
 from ..inputs import read_rows
 from ..statistics import Moments
 from .least_squares import LeastSquares, LinearModel, must_have_one_target
@@ -225,6 +226,7 @@ class BayesianRidge(LeastSquares):
         "copy_X": ["boolean"],
         "verbose": ["verbose"],
     }
+    __sklearn_tags__ = tags(target_tags__multi_output=False)
 
     def __init__(
         self,
@@ -254,11 +256,6 @@ class BayesianRidge(LeastSquares):
         self.fit_intercept = fit_intercept
         self.copy_X = copy_X
         self.verbose = verbose
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        return tags
 
     def _start(self, data: Partitions, classes: Any = None) -> EvidenceRidge:
         D = self.n_features_in_

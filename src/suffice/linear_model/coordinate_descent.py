@@ -28,6 +28,7 @@ from ..estimator.answers import as_float32, is_float32
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
 from ..estimator.routing import CrossValidated
+from ..estimator.tags import tags
 from ..fitting.folds import Folds
 from ..fitting.linear_algebra import solve_positive
 from ..fitting.non_negative import solve_non_negative
@@ -824,6 +825,7 @@ class ElasticNetCV(CrossValidated, _Penalised):
     }
     counts_rows: ClassVar[bool] = True
     path = staticmethod(enet_path)
+    __sklearn_tags__ = tags(target_tags__multi_output=False)
 
     def __init__(
         self,
@@ -881,11 +883,6 @@ class ElasticNetCV(CrossValidated, _Penalised):
                 check_scalar(alpha, f"alphas[{place}]", Real, min_val=0.0, include_boundaries="left")
         ratios = tuple(float(ratio) for ratio in np.atleast_1d(self.l1_ratio))
         return Paths(self._net(l1_ratio=ratios[0]), ratios, copy(self.alphas), self.eps)
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        return tags
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model, s = progress.model, progress.statistics

@@ -20,6 +20,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, OwnRows, must_have_rows
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, Interval
 from ..estimator.scores import Regressor
+from ..estimator.tags import tags
 from ..fitting import Problem, newton
 from ..fitting.descent import Descent
 from ..inputs import read_rows
@@ -181,6 +182,7 @@ class HuberRegressor(Regressor, Iterative):
         "tol": [NON_NEGATIVE],
         "checkpoint": CHECKPOINT,
     }
+    __sklearn_tags__ = tags(sparse=True, target_tags__required=True)
 
     def __init__(
         self,
@@ -200,12 +202,6 @@ class HuberRegressor(Regressor, Iterative):
         self.fit_intercept = fit_intercept
         self.tol = tol
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
 
     def _solve(self, data: Partitions) -> Progress:
         model = self._start(data)

@@ -23,6 +23,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Derived, OnePass
 from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Numbers, StrOptions
 from ..estimator.scores import Regressor
+from ..estimator.tags import tags
 from ..inputs import read_rows, source_of
 from ..statistics import Factor, Moments, NormalResidual, factor, moments, normal_residual
 from .normal_equations import Solution, solve_each, solve_rows, solve_square
@@ -119,12 +120,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     fit_intercept: bool
     positive: bool
     preserves_dtype: ClassVar[tuple[str, ...]] = ("coef_", "intercept_")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
+    __sklearn_tags__ = tags(sparse=True, target_tags__required=True)
 
     def _start(self, data: Partitions, classes: Any = None) -> Any:
         D = self.n_features_in_

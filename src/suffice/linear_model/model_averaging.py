@@ -20,6 +20,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..estimator.answers import row_wise
 from ..estimator.parameters import AT_LEAST_0, POSITIVE, Numbers, StrOptions
+from ..estimator.tags import tags
 from ..inputs import read_rows
 from ..statistics import Moments
 from .bayesian import BayesianLinearRegression, GaussianWeights
@@ -215,6 +216,7 @@ class BayesianModelAveraging(LeastSquares):
         "noise_precision": [POSITIVE, StrOptions({"evidence"})],
         "fit_intercept": ["boolean"],
     }
+    __sklearn_tags__ = tags(target_tags__multi_output=False)
 
     def __init__(
         self,
@@ -232,11 +234,6 @@ class BayesianModelAveraging(LeastSquares):
         self.prior_precision = prior_precision
         self.noise_precision = noise_precision
         self.fit_intercept = fit_intercept
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = False
-        return tags
 
     def _start(self, data: Partitions, classes: Any = None) -> AveragedLine:
         D = self.n_features_in_

@@ -30,6 +30,7 @@ from ..estimator.parameters import (
     StrOptions,
 )
 from ..estimator.scores import Classifier
+from ..estimator.tags import tags
 from ..fitting import LossModel, Problem, find_solver
 from ..fitting.linear_algebra import gram, times, transposed_times
 from ..fitting.separation import without_maximum
@@ -210,6 +211,8 @@ class ProportionalOdds(Classifier, Iterative):
         "class_weight": CLASS_WEIGHT,
         "checkpoint": CHECKPOINT,
     }
+    # The score is poor for classes that have no order.
+    __sklearn_tags__ = tags(sparse=True, classifier_tags__poor_score=True)
 
     def __init__(
         self,
@@ -227,12 +230,6 @@ class ProportionalOdds(Classifier, Iterative):
         self.max_iter = max_iter
         self.class_weight = class_weight
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True  # of classes that have no order
-        return tags
 
     def _solve(self, data: Partitions) -> Progress:
         solver = find_solver(self.solver, SOLVERS)

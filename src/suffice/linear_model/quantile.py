@@ -31,6 +31,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval, StrOptions
 from ..estimator.scores import Regressor
+from ..estimator.tags import tags
 from ..fitting.descent import ROUNDING, absolute, proximal
 from ..fitting.seeding import Sample, smallest
 from ..inputs import read_rows
@@ -380,6 +381,7 @@ class QuantileRegressor(Regressor, Iterative):
         "max_iter": [AT_LEAST_1],
         "checkpoint": CHECKPOINT,
     }
+    __sklearn_tags__ = tags(sparse=True, target_tags__required=True)
 
     def __init__(
         self,
@@ -401,12 +403,6 @@ class QuantileRegressor(Regressor, Iterative):
         self.tol = tol
         self.max_iter = max_iter
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.target_tags.required = True
-        return tags
 
     def _check_options(self) -> None:
         if not self.solver.startswith("highs"):

@@ -15,6 +15,7 @@ from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.parameters import CLASS_WEIGHT
 from ..estimator.scores import Classifier
+from ..estimator.tags import tags
 from ..inputs import read_rows, source_of
 from ..statistics import afford_classes, class_codes, class_weights, distinct_targets
 from .least_squares import LinearModel, Ridge, ridge_solver
@@ -131,6 +132,7 @@ class RidgeClassifier(Classifier, Refined):
         **Ridge._parameter_constraints,
         "class_weight": CLASS_WEIGHT,
     }
+    __sklearn_tags__ = tags(sparse=True, classifier_tags__multi_label=True)
 
     def __init__(
         self,
@@ -154,12 +156,6 @@ class RidgeClassifier(Classifier, Refined):
         self.solver = solver
         self.positive = positive
         self.random_state = random_state
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
     def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
         source = source_of(X)

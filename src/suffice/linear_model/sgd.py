@@ -41,6 +41,7 @@ from ..estimator.parameters import (
     StrOptions,
 )
 from ..estimator.scores import Classifier, Regressor, residuals
+from ..estimator.tags import tags
 from ..fitting import LinearScore
 from ..inputs import read_rows
 from ..loops.sgd import LOSSES, RATES, Rule, epoch, losses, sparse_epoch
@@ -174,14 +175,10 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
         "average": [Interval(Integral, 0, None, closed="neither"), "boolean"],
         "checkpoint": CHECKPOINT,
     }
+    __sklearn_tags__ = tags(sparse=True)
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("approximate")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _zero(self, data: Partitions, classes: Any = None) -> LinearLoss:
         """The model whose weights are zero."""
@@ -776,6 +773,7 @@ default='squared_error'
         **StochasticGradient._parameter_constraints,
         "loss": [StrOptions(set(LOSSES[5:]))],
     }
+    __sklearn_tags__ = tags(target_tags__required=True)
 
     def __init__(
         self,
@@ -821,11 +819,6 @@ default='squared_error'
         self.warm_start = warm_start
         self.average = average
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
     def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Perform one epoch over these rows, from the weights of the last one.

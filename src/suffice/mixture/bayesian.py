@@ -20,6 +20,7 @@ from ..core.randomness import Purpose, generator
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, POSITIVE, Numbers, StrOptions
+from ..estimator.tags import tags
 from ..families import (
     GAUSSIANS,
     Dirichlet,
@@ -249,6 +250,7 @@ default='dirichlet_process'
         "definite: features are constant or collinear. Leave such features out, increase "
         "reg_covar, or pass covariance_prior."
     )
+    __sklearn_tags__ = tags(allow_nan=True)
 
     def __init__(
         self,
@@ -294,11 +296,6 @@ default='dirichlet_process'
         self.verbose = verbose
         self.verbose_interval = verbose_interval
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("approximate" if self.solver == "gibbs" else "rounding")

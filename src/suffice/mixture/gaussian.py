@@ -11,6 +11,7 @@ import numpy as np
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.tags import tags
 from ..families import GAUSSIANS, Gaussian, GaussianPrior, Mixture
 from ..statistics import Description
 from .base import BaseMixture, verbose_report
@@ -152,6 +153,7 @@ class GaussianMixture(BaseMixture):
         "covariance (for instance caused by singleton or collapsed samples). Try to decrease the "
         "number of components, increase reg_covar, or scale the input data."
     )
+    __sklearn_tags__ = tags(allow_nan=True)
 
     def __init__(
         self,
@@ -193,11 +195,6 @@ class GaussianMixture(BaseMixture):
         self.weight_concentration_prior = weight_concentration_prior
         self.fixed = fixed
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _family(self, data: Partitions, description: Description) -> Gaussian:
         family = GAUSSIANS[self.covariance_type]

@@ -9,6 +9,7 @@ from typing import Any, ClassVar
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE
+from ..estimator.tags import tags
 from ..families import Categorical
 from ..statistics import Description
 from .base import BaseMixture
@@ -87,6 +88,7 @@ class LatentClass(BaseMixture):
         **BaseMixture._parameter_constraints,
         "alpha": [NON_NEGATIVE],
     }
+    __sklearn_tags__ = tags(allow_nan=True, categorical=True)
 
     def __init__(
         self,
@@ -108,12 +110,6 @@ class LatentClass(BaseMixture):
         self.init_params = init_params
         self.random_state = random_state
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        return tags
 
     def _family(self, data: Partitions, description: Description) -> Categorical:
         return Categorical.start(self.n_components, self.n_features_in_, alpha=self.alpha)

@@ -17,6 +17,7 @@ from ..core.partitions import Partitions
 from ..core.values import Value
 from ..estimator.guarantees import DRAWS_STARTS
 from ..estimator.parameters import NON_NEGATIVE, StrOptions
+from ..estimator.tags import tags
 from ..families import Bernoulli, Categorical, DiagonalGaussian, Mixture, Poisson, ProductFamily
 from ..inputs.kinds import KINDS, check_kinds, column_kinds
 from ..statistics import Description, Moments, category_codes, describe
@@ -127,6 +128,7 @@ class MixedMixture(BaseMixture):
         "alpha": [NON_NEGATIVE],
         "reg_covar": [NON_NEGATIVE],
     }
+    __sklearn_tags__ = tags(allow_nan=True, string=True)
 
     def __init__(
         self,
@@ -152,12 +154,6 @@ class MixedMixture(BaseMixture):
         self.init_params = init_params
         self.random_state = random_state
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        return tags
 
     def _describe(self, data: Partitions) -> Encoded:
         names = list(getattr(self, "feature_names_in_", range(self.n_features_in_)))

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE
+from ..estimator.tags import tags
 from ..families import Poisson
 from ..statistics import Description
 from .base import BaseMixture
@@ -76,6 +77,7 @@ class PoissonMixture(BaseMixture):
         **BaseMixture._parameter_constraints,
         "alpha": [NON_NEGATIVE],
     }
+    __sklearn_tags__ = tags(allow_nan=True, positive_only=True)
 
     def __init__(
         self,
@@ -97,12 +99,6 @@ class PoissonMixture(BaseMixture):
         self.init_params = init_params
         self.random_state = random_state
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.positive_only = True
-        return tags
 
     def _family(self, data: Partitions, description: Description) -> Poisson:
         return Poisson.start(self.n_components, self.n_features_in_, alpha=self.alpha)

@@ -13,6 +13,7 @@ from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.guarantees import Exempt
 from ..estimator.parameters import NON_NEGATIVE
+from ..estimator.tags import tags
 from ..families import Bernoulli
 from .discrete import DiscreteNB
 
@@ -85,6 +86,7 @@ class BernoulliNB(DiscreteNB):
         **DiscreteNB._parameter_constraints,
         "binarize": [None, NON_NEGATIVE],
     }
+    __sklearn_tags__ = tags(allow_nan=True)
 
     def __init__(
         self,
@@ -100,11 +102,6 @@ class BernoulliNB(DiscreteNB):
         self.binarize = binarize
         self.fit_prior = fit_prior
         self.class_prior = class_prior
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _family(self, data: Partitions, K: int) -> Bernoulli:
         return Bernoulli.start(K, self.n_features_in_, alpha=self._check_alpha(), above=self.binarize)

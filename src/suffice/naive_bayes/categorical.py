@@ -10,6 +10,7 @@ from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers
+from ..estimator.tags import tags
 from ..families import Categorical, Labelled
 from ..statistics import CategoryCounts
 from .discrete import DiscreteNB
@@ -87,6 +88,7 @@ class CategoricalNB(DiscreteNB):
         "alpha": [NON_NEGATIVE],
         "min_categories": [None, AT_LEAST_1, Numbers(1)],
     }
+    __sklearn_tags__ = tags(sparse=False, allow_nan=True, categorical=True, positive_only=True)
 
     def __init__(
         self,
@@ -102,14 +104,6 @@ class CategoricalNB(DiscreteNB):
         self.fit_prior = fit_prior
         self.class_prior = class_prior
         self.min_categories = min_categories
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = False
-        tags.input_tags.allow_nan = True
-        tags.input_tags.categorical = True
-        tags.input_tags.positive_only = True
-        return tags
 
     def _family(self, data: Partitions, K: int) -> Categorical:
         return Categorical.start(K, self.n_features_in_, alpha=self._check_alpha())

@@ -12,6 +12,7 @@ from ..core.callers import warn
 from ..core.loop import Progress
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import NON_NEGATIVE, Numbers
+from ..estimator.tags import tags
 from ..statistics import distinct
 from .generative import GenerativeClassifier
 
@@ -32,15 +33,11 @@ class DiscreteNB(GenerativeClassifier):
         "fit_prior": ["boolean"],
         "class_prior": [Numbers(0), None],
     }
+    # The score is poor on rows that are not counts.
+    __sklearn_tags__ = tags(sparse=True, classifier_tags__poor_score=True)
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.classifier_tags.poor_score = True  # on rows that are not counts
-        return tags
 
     def _prior(self, K: int) -> Any:
         return np.full(K, 1.0 / K) if self.class_prior is None and not self.fit_prior else self.class_prior

@@ -7,6 +7,7 @@ from typing import Any, ClassVar
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE, Numbers
+from ..estimator.tags import tags
 from ..families import DiagonalGaussian
 from .generative import GenerativeClassifier
 
@@ -76,15 +77,11 @@ class GaussianNB(GenerativeClassifier):
         "priors": [Numbers(), None],
         "var_smoothing": [NON_NEGATIVE],
     }
+    __sklearn_tags__ = tags(allow_nan=True)
 
     def __init__(self, *, priors: Any = None, var_smoothing: float = 1e-9) -> None:
         self.priors = priors
         self.var_smoothing = var_smoothing
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        return tags
 
     def _prior(self, K: int) -> Any:
         return self.priors

@@ -9,6 +9,7 @@ import numpy as np
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.tags import tags
 from ..families import Categorical, ProductFamily
 from ..inputs.kinds import KINDS, check_kinds, column_kinds
 from .generative import GenerativeClassifier
@@ -95,6 +96,7 @@ class MixedNB(GenerativeClassifier):
         "class_prior": [Numbers(0), None],
         "var_smoothing": [NON_NEGATIVE],
     }
+    __sklearn_tags__ = tags(allow_nan=True, string=True)
 
     def __init__(
         self,
@@ -108,12 +110,6 @@ class MixedNB(GenerativeClassifier):
         self.alpha = alpha
         self.class_prior = class_prior
         self.var_smoothing = var_smoothing
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        return tags
 
     def _prior(self, K: int) -> Any:
         return self.class_prior

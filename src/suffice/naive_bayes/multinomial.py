@@ -11,6 +11,7 @@ import numpy as np
 
 from ..core.loop import Progress
 from ..core.partitions import Partitions
+from ..estimator.tags import tags
 from ..families import Multinomial
 from .discrete import DiscreteNB
 
@@ -18,10 +19,7 @@ from .discrete import DiscreteNB
 class CountsNB(DiscreteNB):
     """Base class of multinomial and complement naive Bayes, which sum the counts of each class."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.positive_only = True
-        return tags
+    __sklearn_tags__ = tags(positive_only=True)
 
     def _family(self, data: Partitions, K: int) -> Multinomial:
         return Multinomial.start(K, self.n_features_in_, alpha=self._check_alpha())

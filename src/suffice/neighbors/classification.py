@@ -13,6 +13,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
 from ..estimator.answers import row_wise
 from ..estimator.scores import Classifier
+from ..estimator.tags import tags
 from .base import LeaveOneOut, Searchable, Voters
 from .search import NeighborCounts
 
@@ -98,6 +99,7 @@ class KNeighborsClassifier(LeaveOneOut, Classifier, Voters):
 
     classes_: Annotated[Any, "labels (K,) or T of labels (V_t,)"]
     outputs_2d_: bool
+    __sklearn_tags__ = tags(target_tags__multi_output=True, classifier_tags__multi_label=True)
 
     def _check_loaded(self) -> None:
         super()._check_loaded()
@@ -127,12 +129,6 @@ class KNeighborsClassifier(LeaveOneOut, Classifier, Voters):
         self.metric = metric
         self.metric_params = metric_params
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.multi_output = True
-        tags.classifier_tags.multi_label = True
-        return tags
 
     def _classes_among(self, s: NeighborCounts) -> tuple[np.ndarray, ...]:
         return tuple(s.target[0].values)

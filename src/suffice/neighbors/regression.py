@@ -9,6 +9,7 @@ from sklearn.base import MultiOutputMixin
 
 from ..estimator.answers import row_wise
 from ..estimator.scores import Regressor
+from ..estimator.tags import tags
 from .base import LeaveOneOut, Voters
 
 
@@ -86,6 +87,8 @@ class KNeighborsRegressor(LeaveOneOut, MultiOutputMixin, Regressor, Voters):
     array([2.5])
     """
 
+    __sklearn_tags__ = tags(target_tags__required=True)
+
     def __init__(
         self,
         n_neighbors: int = 5,
@@ -106,11 +109,6 @@ class KNeighborsRegressor(LeaveOneOut, MultiOutputMixin, Regressor, Voters):
         self.metric = metric
         self.metric_params = metric_params
         self.n_jobs = n_jobs
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:

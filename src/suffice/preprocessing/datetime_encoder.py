@@ -12,6 +12,7 @@ from ..core.loop import Progress
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..estimator.guarantees import Exempt, Guarantee
+from ..estimator.tags import tags
 from ..inputs import source_of
 from ..inputs.readers import Reader, TimeColumns, Transformed
 from ..inputs.sources import TableSource, as_kind, set_features
@@ -91,6 +92,7 @@ class DatetimeEncoder(TransformerMixin, Estimator):
         "features": [list, tuple],
         "cyclic": ["boolean"],
     }
+    __sklearn_tags__ = tags(allow_nan=True, string=True, two_d_array=False, requires_fit=True)
 
     def __init__(
         self, features: Any = ("year", "month", "day", "weekday", "hour"), *, cyclic: bool = False
@@ -100,14 +102,6 @@ class DatetimeEncoder(TransformerMixin, Estimator):
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.allow_nan = True
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.requires_fit = True
-        return tags
 
     def _check_options(self) -> None:
         unknown = [part for part in self.features if part not in PERIODS]

@@ -29,6 +29,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Exempt, Guarantee
+from ..estimator.tags import tags
 from ..inputs import open_rows, source_of
 from ..inputs.arrays import ArraySource
 from ..inputs.readers import CategoryColumns, Reader, Transformed
@@ -102,14 +103,10 @@ class Encoder(Estimator):
 
     categories_: list[np.ndarray]
     statistics_: Any
+    __sklearn_tags__ = tags(string=True)
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        return tags
 
     def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
         """Partitions of rows; or arrays without weights, which scikit-learn fits."""

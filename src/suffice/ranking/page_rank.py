@@ -23,6 +23,7 @@ from ..core.shapes import must_index
 from ..estimator.base import Iterative
 from ..estimator.guarantees import KEEPS_LINKS
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, Numbers, StrOptions
+from ..estimator.tags import tags
 from ..inputs import in_memory, open_edges
 from .convergence import must_converge
 from .flow import FARTHEST, LinkMass, Walk, along
@@ -93,12 +94,7 @@ class LinkEstimator(Iterative):
     """Base class of estimators that are fitted to links."""
 
     takes: ClassVar[str] = "edges"
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False
-        tags.input_tags.string = True
-        return tags
+    __sklearn_tags__ = tags(two_d_array=False, string=True)
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Compute the scores of the nodes of a graph.

@@ -27,6 +27,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1
+from ..estimator.tags import tags
 from ..inputs import map_block, open_sequences, read_sequences
 from ..inputs.arrays import Shape
 
@@ -252,17 +253,13 @@ class MarkovChain(DensityMixin, Estimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "order": [AT_LEAST_1],
     }
+    __sklearn_tags__ = tags(string=True, categorical=True)
 
     def __init__(self, order: int = 1) -> None:
         self.order = order
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = tags.input_tags.categorical = True
-        return tags
 
     @classmethod
     def from_transition(cls, transition: Any, *, start: Any = None, states: Any = None) -> Self:

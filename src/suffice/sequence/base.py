@@ -15,6 +15,7 @@ from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.scores import check_label_types, check_some_weight
+from ..estimator.tags import tags
 from ..inputs import map_block, open_sequences, read_sequences
 
 
@@ -58,11 +59,7 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
     coef_: np.ndarray  # (K, D)
     transitions_: np.ndarray  # (K, K)
     kernel: Any
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    __sklearn_tags__ = tags(sparse=True)
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None

@@ -24,6 +24,7 @@ from ..core.statistics import Parts
 from ..estimator.answers import row_wise
 from ..estimator.parameters import Numbers, check_parameters
 from ..estimator.scores import check_label_types
+from ..estimator.tags import tags
 from ..families import Categorical, Mixtures, ProductFamily
 from ..families.mixture import GroupStatistics
 from ..fitting import em
@@ -139,6 +140,8 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         "threshold": [Real, None],
         "outlier_label": "no_validation",
     }
+    # A 2-D array is one sequence, which is a single example.
+    __sklearn_tags__ = tags(two_d_array=False, allow_nan=True)
 
     def __init__(
         self,
@@ -152,12 +155,6 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         self.class_prior = class_prior
         self.threshold = threshold
         self.outlier_label = outlier_label
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.two_d_array = False  # a 2-D array is one sequence, which is a single example
-        tags.input_tags.allow_nan = True
-        return tags
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None

@@ -29,6 +29,7 @@ from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Exempt
 from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier, Regressor
+from ..estimator.tags import tags
 from ..fitting import SOLVERS, LinearScore, Problem, RidgePenalty, conjugate_solve, newton
 from ..fitting.descent import ROUNDING, Descent
 from ..fitting.hinge_program import hinge_program
@@ -540,11 +541,7 @@ class LinearMachine(Iterative):
     max_iter: int
     penalize_intercept: bool
     checkpoint: Any
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    __sklearn_tags__ = tags(sparse=True)
 
     def _strengths(self, M: int) -> np.ndarray:
         """The l2 penalty of each parameter, (M,)."""
@@ -899,6 +896,7 @@ class LinearSVR(Regressor, LinearMachine):
         "penalize_intercept": ["boolean"],
         "checkpoint": CHECKPOINT,
     }
+    __sklearn_tags__ = tags(target_tags__required=True)
 
     def __init__(
         self,
@@ -928,11 +926,6 @@ class LinearSVR(Regressor, LinearMachine):
         self.max_iter = max_iter
         self.penalize_intercept = penalize_intercept
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
 
     def _solve(self, data: Partitions) -> Progress:
         squared = self.loss == "squared_epsilon_insensitive"

@@ -12,6 +12,7 @@ from ..estimator.answers import row_wise
 from ..estimator.guarantees import OF_ROWS
 from ..estimator.parameters import NON_NEGATIVE, POSITIVE
 from ..estimator.scores import Regressor
+from ..estimator.tags import tags
 from ..fitting.dual import Columns, Dual, Record, minimize_dual
 from ..inputs import read_rows
 from .base import Result, SupportVectorMachine, SupportVectors, Task
@@ -21,11 +22,7 @@ class KernelRegressor(Regressor, SupportVectorMachine):
     """Base class of the regressions: each row has a coefficient above and one below zero."""
 
     model_: Annotated[SupportVectors, "D"]
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.target_tags.required = True
-        return tags
+    __sklearn_tags__ = tags(target_tags__required=True)
 
     def _task(self, data: Partitions) -> Task:
         task = super()._task(data)

@@ -17,6 +17,7 @@ from sklearn.feature_extraction.text import CountVectorizer as _Analyzer
 
 from ..core.blocks import Rows
 from ..core.statistics import Parts
+from ..estimator.tags import tags
 from ..inputs import Table, in_blocks, open_rows
 from ..inputs.readers import Texts
 from .retrieval import Reader
@@ -253,10 +254,7 @@ def _documents(corpus: Any) -> Any:
 class _TextReader(Reader):
     """A reader of strings."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        return tags
+    __sklearn_tags__ = tags(string=True)
 
 
 def _in_rows(columns: np.ndarray, block: Any) -> Parts:

@@ -34,6 +34,7 @@ from ..estimator.parameters import (
     Numbers,
     StrOptions,
 )
+from ..estimator.tags import tags
 from ..fitting import em
 from ..inputs import map_rows, open_rows, read_rows
 
@@ -223,6 +224,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         "random_state": ["random_state"],
         "checkpoint": CHECKPOINT,
     }
+    __sklearn_tags__ = tags(sparse=True, positive_only=True)
 
     def __init__(
         self,
@@ -250,12 +252,6 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         self.topics_init = topics_init
         self.random_state = random_state
         self.checkpoint = checkpoint
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        return tags
 
     def _solve(self, data: Partitions) -> Progress:
         K, V = self.n_components, self.n_features_in_

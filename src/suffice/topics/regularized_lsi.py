@@ -24,6 +24,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import OF_LENGTHS
 from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
+from ..estimator.tags import tags
 from ..fitting import em
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
 from ..inputs import map_rows, read_rows
@@ -166,6 +167,7 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
         "random_state": ["random_state"],
         "checkpoint": CHECKPOINT,
     }
+    __sklearn_tags__ = tags(sparse=True)
 
     def __init__(
         self,
@@ -222,11 +224,6 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
         """Map coordinates back to documents."""
         check_is_fitted(self)
         return np.asarray(X) @ self.components_
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     @property
     def _n_features_out(self) -> int:

@@ -11,16 +11,14 @@ from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
 from ..core.values import Value
+from ..estimator.tags import tags
 from ..inputs import open_rows
 
 
 class Reader(BaseEstimator):
     """Checks of rows that are read and not fitted: numbers, dense or sparse."""
 
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
+    __sklearn_tags__ = tags(sparse=True)
 
 
 @dataclass(frozen=True, eq=False)

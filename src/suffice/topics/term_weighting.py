@@ -24,6 +24,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import OnePass
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import StrOptions
+from ..estimator.tags import tags
 from ..inputs import read_rows
 
 
@@ -179,6 +180,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
         "collection": [StrOptions({"idf", "smooth_idf"}), None],
         "norm": [StrOptions({"l2", "l1"}), None],
     }
+    __sklearn_tags__ = tags(sparse=True, positive_only=True)
 
     def __init__(
         self, local: str = "frequency", collection: str | None = "idf", norm: str | None = "l2"
@@ -189,12 +191,6 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        tags.input_tags.positive_only = True
-        return tags
 
     def _start(self, data: Partitions, classes: Any = None) -> Weights:
         return Weights(np.ones(self.n_features_in_), self.local, self.collection, self.norm)

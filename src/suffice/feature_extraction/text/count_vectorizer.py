@@ -29,6 +29,7 @@ from ...estimator.answers import row_wise
 from ...estimator.base import OnePass
 from ...estimator.guarantees import Guarantee
 from ...estimator.parameters import AT_LEAST_1, HasMethods, Interval, RealNotInt, StrOptions
+from ...estimator.tags import tags
 from ...inputs import Check, Table, in_blocks, open_rows, source_of
 from ...inputs.checks import weights_of
 
@@ -275,6 +276,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         "binary": ["boolean"],
         "dtype": "no_validation",
     }
+    __sklearn_tags__ = tags(string=True, two_d_array=False)
 
     def __init__(
         self,
@@ -317,12 +319,6 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        return tags
 
     def fit(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the vocabulary in one pass over the documents.

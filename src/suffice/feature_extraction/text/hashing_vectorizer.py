@@ -19,6 +19,7 @@ from ...estimator.answers import row_wise
 from ...estimator.base import Estimator
 from ...estimator.guarantees import Exempt, Guarantee
 from ...estimator.parameters import Interval, StrOptions, check_parameters
+from ...estimator.tags import tags
 from ...inputs import Table
 from .count_vectorizer import CountVectorizer, _texts, must_be_numeric, takes_texts, text_of
 
@@ -104,6 +105,7 @@ class HashingVectorizer(TransformerMixin, Estimator, auto_wrap_output_keys=None)
         "norm": [StrOptions({"l1", "l2"}), None],
         "alternate_sign": ["boolean"],
     }
+    __sklearn_tags__ = tags(string=True, two_d_array=False, requires_fit=False)
 
     def __init__(
         self,
@@ -144,13 +146,6 @@ class HashingVectorizer(TransformerMixin, Estimator, auto_wrap_output_keys=None)
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.string = True
-        tags.input_tags.two_d_array = False
-        tags.requires_fit = False
-        return tags
 
     def _check_options(self) -> None:
         self._hasher()._warn_for_unused_params()

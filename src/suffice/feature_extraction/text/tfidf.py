@@ -20,6 +20,7 @@ from ...estimator.answers import row_wise
 from ...estimator.base import OnePass
 from ...estimator.guarantees import Exempt, Guarantee
 from ...estimator.parameters import StrOptions
+from ...estimator.tags import tags
 from ...inputs import read_rows
 from ...topics.term_weighting import DocumentFrequencies, Weights
 from .count_vectorizer import CountVectorizer, Vocabulary
@@ -104,6 +105,7 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, OnePass, auto_wra
     model_: Annotated[Weights, "V = D"]
     preserves_dtype = ("transform",)
     _parameter_constraints: ClassVar[dict[str, Any]] = OPTIONS
+    __sklearn_tags__ = tags(sparse=True)
 
     def __init__(
         self,
@@ -120,11 +122,6 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, OnePass, auto_wra
 
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit")
-
-    def __sklearn_tags__(self) -> Any:
-        tags = super().__sklearn_tags__()
-        tags.input_tags.sparse = True
-        return tags
 
     def _start(self, data: Partitions, classes: Any = None) -> Weights:
         return _weights(self, self.n_features_in_)
