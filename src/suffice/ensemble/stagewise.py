@@ -286,7 +286,10 @@ class ForwardStagewise(OfMembers, Boosting):
     """Base class of forward stagewise additive models."""
 
     model_: Stagewise
-
+    estimator: Any
+    loss: str
+    learning_rate: float
+    random_state: Any
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
@@ -294,23 +297,6 @@ class ForwardStagewise(OfMembers, Boosting):
         "random_state": ["random_state"],
         "checkpoint": CHECKPOINT,
     }
-
-    def __init__(
-        self,
-        estimator: Any = None,
-        *,
-        loss: str,
-        n_estimators: int,
-        learning_rate: float,
-        random_state: Any,
-        checkpoint: Any,
-    ) -> None:
-        self.estimator = estimator
-        self.loss = loss
-        self.n_estimators = n_estimators
-        self.learning_rate = learning_rate
-        self.random_state = random_state
-        self.checkpoint = checkpoint
 
     def _base(self) -> Any:
         if self.estimator is not None:
@@ -472,14 +458,12 @@ class ForwardStagewiseRegressor(Regressor, ForwardStagewise):
         random_state: Any = None,
         checkpoint: Any = None,
     ) -> None:
-        super().__init__(
-            estimator,
-            loss=loss,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            random_state=random_state,
-            checkpoint=checkpoint,
-        )
+        self.estimator = estimator
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+        self.checkpoint = checkpoint
 
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
@@ -595,14 +579,12 @@ class ForwardStagewiseClassifier(Classifier, ForwardStagewise):
         random_state: Any = None,
         checkpoint: Any = None,
     ) -> None:
-        super().__init__(
-            estimator,
-            loss=loss,
-            n_estimators=n_estimators,
-            learning_rate=learning_rate,
-            random_state=random_state,
-            checkpoint=checkpoint,
-        )
+        self.estimator = estimator
+        self.loss = loss
+        self.n_estimators = n_estimators
+        self.learning_rate = learning_rate
+        self.random_state = random_state
+        self.checkpoint = checkpoint
 
     def _classes_of_model(self) -> int:
         return 2

@@ -141,10 +141,6 @@ class BasePerceptron(Classifier, Iterative):
         "class_weight": CLASS_WEIGHT,
         "checkpoint": CHECKPOINT,
     }
-    _kernel_constraints: ClassVar[dict[str, Any]] = {
-        "kernel": [str, callable, None],
-        "kernel_params": [dict, None],
-    }
 
     def _margins(self) -> np.ndarray:
         """The scores that negative and positive rows must exceed, (2,)."""

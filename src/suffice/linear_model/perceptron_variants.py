@@ -17,7 +17,44 @@ from .perceptron_base import BasePerceptron, OnlinePerceptron, WarmStartPerceptr
 from .perceptron_epochs import Epochs, Form
 
 
-class VotedPerceptron(BasePerceptron):
+class _InAnyForm(BasePerceptron):
+    """Perceptrons in primal form, or with a kernel in dual form."""
+
+    _parameter_constraints: ClassVar[dict[str, Any]] = {
+        **BasePerceptron._parameter_constraints,
+        "kernel": [str, callable, None],
+        "kernel_params": [dict, None],
+    }
+
+    def __init__(
+        self,
+        *,
+        fit_intercept: bool = True,
+        max_iter: int = 1000,
+        tol: float | None = 1e-3,
+        shuffle: bool = True,
+        eta0: float = 1.0,
+        random_state: Any = 0,
+        n_iter_no_change: int = 5,
+        class_weight: Any = None,
+        kernel: Any = None,
+        kernel_params: dict[str, Any] | None = None,
+        checkpoint: Any = None,
+    ) -> None:
+        self.fit_intercept = fit_intercept
+        self.max_iter = max_iter
+        self.tol = tol
+        self.shuffle = shuffle
+        self.eta0 = eta0
+        self.random_state = random_state
+        self.n_iter_no_change = n_iter_no_change
+        self.class_weight = class_weight
+        self.kernel = kernel
+        self.kernel_params = kernel_params
+        self.checkpoint = checkpoint
+
+
+class VotedPerceptron(_InAnyForm):
     r"""Perceptron that predicts by the vote of all weights of its fit.
 
     Parameters
@@ -141,40 +178,9 @@ class VotedPerceptron(BasePerceptron):
     exempt = (DRAWS_ORDER,)
 
     _vote = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BasePerceptron._parameter_constraints,
-        **BasePerceptron._kernel_constraints,
-    }
-
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: bool = True,
-        eta0: float = 1.0,
-        random_state: Any = 0,
-        n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        kernel: Any = None,
-        kernel_params: dict[str, Any] | None = None,
-        checkpoint: Any = None,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.eta0 = eta0
-        self.random_state = random_state
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.checkpoint = checkpoint
 
 
-class PocketPerceptron(WarmStartPerceptron):
+class PocketPerceptron(WarmStartPerceptron, _InAnyForm):
     r"""Perceptron that predicts with the weights that classify most rows correctly.
 
     Parameters
@@ -286,37 +292,6 @@ class PocketPerceptron(WarmStartPerceptron):
     exempt = (DRAWS_ORDER,)
 
     _pocket = True
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BasePerceptron._parameter_constraints,
-        **BasePerceptron._kernel_constraints,
-    }
-
-    def __init__(
-        self,
-        *,
-        fit_intercept: bool = True,
-        max_iter: int = 1000,
-        tol: float | None = 1e-3,
-        shuffle: bool = True,
-        eta0: float = 1.0,
-        random_state: Any = 0,
-        n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        kernel: Any = None,
-        kernel_params: dict[str, Any] | None = None,
-        checkpoint: Any = None,
-    ) -> None:
-        self.fit_intercept = fit_intercept
-        self.max_iter = max_iter
-        self.tol = tol
-        self.shuffle = shuffle
-        self.eta0 = eta0
-        self.random_state = random_state
-        self.n_iter_no_change = n_iter_no_change
-        self.class_weight = class_weight
-        self.kernel = kernel
-        self.kernel_params = kernel_params
-        self.checkpoint = checkpoint
 
     def _weights(self, form: Form, epochs: Epochs) -> np.ndarray:
         return epochs.pocket
@@ -440,8 +415,7 @@ class MarginPerceptron(OnlinePerceptron):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "margin": [FINITE, Numbers()],
-        **BasePerceptron._parameter_constraints,
-        **BasePerceptron._kernel_constraints,
+        **_InAnyForm._parameter_constraints,
     }
 
     def __init__(
@@ -601,8 +575,7 @@ class KernelPerceptron(BasePerceptron):
     exempt = (DRAWS_ORDER,)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **BasePerceptron._parameter_constraints,
-        **BasePerceptron._kernel_constraints,
+        **_InAnyForm._parameter_constraints,
         "kernel": [str, callable],
         "average": ["boolean"],
     }

@@ -361,11 +361,31 @@ def _must_be_distances(block: Any) -> None:
 class Voters(Neighbors):
     """Base class of estimators that predict from the targets of neighbours."""
 
-    weights: Any
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **Neighbors._parameter_constraints,
         "weights": [StrOptions({"uniform", "distance"}), callable, None],
     }
+
+    def __init__(
+        self,
+        n_neighbors: int = 5,
+        *,
+        weights: Any = "uniform",
+        algorithm: str = "auto",
+        leaf_size: int = 30,
+        p: float = 2,
+        metric: Any = "minkowski",
+        metric_params: dict[str, Any] | None = None,
+        n_jobs: int | None = None,
+    ) -> None:
+        self.n_neighbors = n_neighbors
+        self.weights = weights
+        self.algorithm = algorithm
+        self.leaf_size = leaf_size
+        self.p = p
+        self.metric = metric
+        self.metric_params = metric_params
+        self.n_jobs = n_jobs
 
     def _votes(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
         """The weight of each neighbour of queries, (Q, K), and its targets, (Q, K, T)."""

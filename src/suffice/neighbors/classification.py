@@ -109,27 +109,6 @@ class KNeighborsClassifier(LeaveOneOut, Classifier, Voters):
         for t, classes in enumerate(self._classes):
             must_index(target[:, t], len(classes), "Codes of classes")
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float = 2,
-        metric: Any = "minkowski",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-
     def _classes_among(self, s: NeighborCounts) -> tuple[np.ndarray, ...]:
         return tuple(s.target[0].values)
 

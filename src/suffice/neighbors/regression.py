@@ -89,27 +89,6 @@ class KNeighborsRegressor(LeaveOneOut, MultiOutputMixin, Regressor, Voters):
 
     __sklearn_tags__ = tags(target_tags__required=True)
 
-    def __init__(
-        self,
-        n_neighbors: int = 5,
-        *,
-        weights: Any = "uniform",
-        algorithm: str = "auto",
-        leaf_size: int = 30,
-        p: float = 2,
-        metric: Any = "minkowski",
-        metric_params: dict[str, Any] | None = None,
-        n_jobs: int | None = None,
-    ) -> None:
-        self.n_neighbors = n_neighbors
-        self.weights = weights
-        self.algorithm = algorithm
-        self.leaf_size = leaf_size
-        self.p = p
-        self.metric = metric
-        self.metric_params = metric_params
-        self.n_jobs = n_jobs
-
     @row_wise
     def predict(self, X: Any) -> np.ndarray:
         """Predict the target of each row.
