@@ -25,7 +25,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics, tree_sum
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
-from ..estimator.parameters import AT_LEAST_0, AT_LEAST_2, CHECKPOINT, INF, NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_2, INF, NON_NEGATIVE, Numbers, StrOptions
 from ..estimator.scores import Classifier, Regressor
 from ..estimator.tags import tags
 from ..fitting.smoothing import CRITERIA, Fit, Smoothing, backfitting
@@ -277,7 +277,6 @@ class _Additive(Iterative):
         "solver": [StrOptions(set(SOLVERS))],
         "knots": ["array-like", None],
         "linear_features": ["array-like", None],
-        "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
     }
     __sklearn_tags__ = tags(target_tags__required=True)
@@ -682,7 +681,6 @@ class GeneralizedAdditiveModel(_Additive):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **_Additive._parameter_constraints,
         "family": [StrOptions(set(FAMILIES))],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

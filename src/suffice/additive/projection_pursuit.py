@@ -22,7 +22,7 @@ from ..core.randomness import Purpose, generator
 from ..core.statistics import Parts, Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Whole
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Whole
 from ..estimator.scores import Classifier, Regressor
 from ..estimator.tags import tags
 from ..fitting.linear_algebra import roots, signs
@@ -197,10 +197,6 @@ class _ProjectionPursuit(Iterative):
         "n_terms": [AT_LEAST_1],
         "n_knots": [Whole(3)],
         "alpha": [NON_NEGATIVE, None],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
     __sklearn_tags__ = tags(target_tags__required=True)
 

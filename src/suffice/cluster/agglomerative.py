@@ -239,7 +239,6 @@ class AgglomerativeClustering(Clustering):
         "distance_threshold": [Interval(Real, 0, None, closed="left"), None],
         "compute_distances": ["boolean"],
         "micro_clusters": [StrOptions({"auto"}), AT_LEAST_2, None],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -18,7 +18,7 @@ from ..core.shapes import must, must_index
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import DRAWS_STARTS
-from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
+from ..estimator.parameters import AT_LEAST_1, StrOptions
 from ..fitting.nearest import nearest, squared_distances
 from ..fitting.seeding import SEEDINGS
 from ..inputs import map_rows, open_rows, read_rows
@@ -179,11 +179,6 @@ class BisectingKMeans(NearestCenters):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [AT_LEAST_1],
         "init": [StrOptions(set(SEEDINGS)), callable],
-        "n_init": [AT_LEAST_1],
-        "random_state": ["random_state"],
-        "max_iter": [AT_LEAST_1],
-        "verbose": ["verbose"],
-        "tol": [NON_NEGATIVE],
         "copy_x": ["boolean"],
         "algorithm": [StrOptions({"lloyd", "elkan"})],
         "bisecting_strategy": [StrOptions({"biggest_inertia", "largest_cluster"})],

@@ -137,7 +137,6 @@ class DivisiveClustering(Clustering):
         "n_clusters": [AT_LEAST_1, None],
         "metric": [str, callable],
         "micro_clusters": [StrOptions({"auto"}), AT_LEAST_2, None],
-        "random_state": ["random_state"],
     }
 
     def __init__(

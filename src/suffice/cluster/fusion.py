@@ -20,7 +20,7 @@ from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
+from ..estimator.parameters import NON_NEGATIVE, StrOptions
 from .base import Clustering, Leaves, gathered, n_rows, numbered
 from .clusterer import Clusters
 
@@ -217,8 +217,6 @@ class FusionClustering(Clustering):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [NON_NEGATIVE],
         "penalty": [StrOptions({"l0", "l1", "l2"})],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
         "fusion_tol": [NON_NEGATIVE],
     }
 

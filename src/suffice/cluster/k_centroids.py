@@ -23,7 +23,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Exempt
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..fitting import em
 from ..fitting.nearest import squared_distances
 from ..fitting.seeding import SEEDINGS
@@ -339,11 +339,6 @@ default='k-means++'
         "categorical_features": [Numbers(least=0, ndim=1), None],
         "gamma": [NON_NEGATIVE, None],
         "init": [StrOptions(set(SEEDINGS)), Numbers(ndim=2)],
-        "n_init": [AT_LEAST_1],
-        "max_iter": [AT_LEAST_1],
-        "tol": [NON_NEGATIVE],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

@@ -22,7 +22,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, OwnRows
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.parameters import AT_LEAST_1, Numbers, StrOptions
 from ..estimator.tags import tags
 from ..fitting.em import em, em_runs, summarize_each
 from ..fitting.nearest import nearest, nearest_sums, squared_distances, sums_pieces
@@ -289,13 +289,8 @@ default='k-means++'
         "n_clusters": [AT_LEAST_1],
         "init": [StrOptions(set(SEEDINGS)), callable, Numbers()],
         "n_init": [StrOptions({"auto"}), AT_LEAST_1],
-        "max_iter": [AT_LEAST_1],
-        "tol": [NON_NEGATIVE],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
         "copy_x": ["boolean"],
         "algorithm": [StrOptions({"lloyd", "elkan"})],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

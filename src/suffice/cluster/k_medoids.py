@@ -232,10 +232,7 @@ class KMedoids(Clustering):
         "n_clusters": [AT_LEAST_1],
         "metric": [str, callable],
         "init": [StrOptions({"k-means++", "build", "random"}), Numbers(least=0, ndim=1)],
-        "max_iter": [AT_LEAST_1],
         "sample_size": [StrOptions({"auto"}), AT_LEAST_2, None],
-        "n_init": [AT_LEAST_1],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -19,7 +19,7 @@ from ..core.partitions import Partitions
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import DRAWS_STARTS
 from ..estimator.kernel import INSTEAD, KernelEstimator
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
+from ..estimator.parameters import AT_LEAST_1, StrOptions
 from ..fitting.landmarks import Features, Landmarks
 from ..inputs import in_blocks
 from ..statistics import describe
@@ -162,10 +162,6 @@ class KernelKMeans(Clusterer, KernelEstimator, Iterative):
         **KernelEstimator.kernel_constraints,
         "n_clusters": [AT_LEAST_1],
         "init": [StrOptions({"k-means++", "random"})],
-        "n_init": [AT_LEAST_1],
-        "max_iter": [AT_LEAST_1],
-        "tol": [NON_NEGATIVE],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

@@ -171,12 +171,8 @@ default='k-means++'
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_clusters": [AT_LEAST_1],
         "init": [StrOptions(set(SEEDINGS)), callable, Numbers()],
-        "max_iter": [AT_LEAST_1],
         "batch_size": [AT_LEAST_1],
-        "verbose": ["verbose"],
         "compute_labels": ["boolean"],
-        "random_state": ["random_state"],
-        "tol": [NON_NEGATIVE],
         "max_no_improvement": [AT_LEAST_0, None],
         "init_size": [AT_LEAST_1, None],
         "n_init": [StrOptions({"auto"}), AT_LEAST_1],

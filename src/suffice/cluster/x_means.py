@@ -15,7 +15,7 @@ from sklearn.utils import check_random_state
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.guarantees import DRAWS_STARTS
-from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, StrOptions
+from ..estimator.parameters import AT_LEAST_1, StrOptions
 from ..estimator.tags import tags
 from ..fitting.seeding import SEEDINGS
 from .clusterer import Clusters
@@ -144,10 +144,6 @@ class XMeans(NearestCenters):
         "min_clusters": [AT_LEAST_1],
         "max_clusters": [AT_LEAST_1],
         "init": [StrOptions(set(SEEDINGS))],
-        "n_init": [AT_LEAST_1],
-        "max_iter": [AT_LEAST_1],
-        "tol": [NON_NEGATIVE],
-        "random_state": ["random_state"],
     }
     __sklearn_tags__ = tags(sparse=False)
 

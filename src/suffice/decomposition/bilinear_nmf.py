@@ -24,7 +24,7 @@ from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.guarantees import Exempt, Guarantee
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
+from ..estimator.parameters import AT_LEAST_1, StrOptions
 from ..fitting.non_negative import positive_root
 from ..inputs import in_blocks, open_rows, read_rows, source_of
 from ..inputs.checks import weights_of
@@ -192,11 +192,6 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         "kernel": [str, callable],
         "kernel_params": [dict, None],
         "init": [StrOptions({"random", "custom"})],
-        "n_init": [AT_LEAST_1],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

@@ -30,7 +30,6 @@ from ..estimator.guarantees import Exempt
 from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
-    CHECKPOINT,
     FINITE,
     NON_NEGATIVE,
     StrOptions,
@@ -416,10 +415,6 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         "n_draws": [AT_LEAST_1],
         "alpha": [NON_NEGATIVE],
         "binarize": [FINITE, None],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
     __sklearn_tags__ = tags(allow_nan=True)
 

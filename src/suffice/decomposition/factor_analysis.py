@@ -22,7 +22,7 @@ from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Exempt
-from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.parameters import AT_LEAST_0, NON_NEGATIVE, Numbers, StrOptions
 from ..estimator.scores import mean_score
 from ..estimator.tags import tags
 from ..families import FactorGaussian, GroupStatistics, Mixture
@@ -417,19 +417,15 @@ class FactorAnalysis(FactorModel):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_0, None],
-        "tol": [NON_NEGATIVE],
         "copy": ["boolean"],
-        "max_iter": [AT_LEAST_1],
         "noise_variance_init": [Numbers(1e-150, 1e150, ndim=1), None],
         "svd_method": [StrOptions({"randomized", "lapack"})],
         "iterated_power": [AT_LEAST_0],
         "rotation": [StrOptions(set(ROTATIONS)), None],
-        "random_state": ["random_state"],
         "solver": [StrOptions(set(SOLVERS))],
         "alpha": [NON_NEGATIVE],
         "factor_covariance": [StrOptions({"identity", "free"})],
         "rotation_target": ["array-like", None],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(
@@ -618,9 +614,6 @@ class ProbabilisticPCA(FactorModel):
         "n_components": [AT_LEAST_0, None],
         "solver": [StrOptions(set(SOLVERS))],
         "alpha": [NON_NEGATIVE],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

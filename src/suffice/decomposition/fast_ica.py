@@ -26,7 +26,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Exempt
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, Options, StrOptions
+from ..estimator.parameters import AT_LEAST_1, Numbers, Options, StrOptions
 from ..inputs import map_rows, read_rows
 from ..statistics import Moments, moments
 
@@ -328,13 +328,9 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         "whiten": [StrOptions({"arbitrary-variance", "unit-variance"}), Options(bool, {False})],
         "fun": [StrOptions(set(CONTRASTS)), callable],
         "fun_args": [dict, None],
-        "max_iter": [AT_LEAST_1],
-        "tol": [NON_NEGATIVE],
         "w_init": [Numbers(), None],
         "whiten_solver": [StrOptions({"eigh", "svd"})],
-        "random_state": ["random_state"],
         "solver": [StrOptions({"fixed-point", "quasi-newton"})],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

@@ -26,7 +26,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Exempt
 from ..estimator.kernel import INSTEAD, KernelEstimator
-from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, N_JOBS, NON_NEGATIVE, StrOptions
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, StrOptions
 from ..fitting.landmarks import Landmarks
 from ..fitting.linear_algebra import signs
 from ..inputs import map_rows, read_rows
@@ -237,12 +237,9 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         "alpha": [NON_NEGATIVE],
         "fit_inverse_transform": ["boolean"],
         "eigen_solver": [StrOptions({"auto", "dense", "arpack", "randomized"})],
-        "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_1, None],
         "iterated_power": [AT_LEAST_0, StrOptions({"auto"})],
         "remove_zero_eig": ["boolean"],
-        "copy_X": ["boolean"],
-        "n_jobs": N_JOBS,
     }
 
     def __init__(

@@ -33,8 +33,6 @@ from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
-    CHECKPOINT,
-    N_JOBS,
     NON_NEGATIVE,
     POSITIVE,
     SHARE,
@@ -422,12 +420,8 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         "perp_tol": [NON_NEGATIVE],
         "mean_change_tol": [NON_NEGATIVE],
         "max_doc_update_iter": [AT_LEAST_0],
-        "n_jobs": N_JOBS,
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
         "solver": [StrOptions({"variational", "online", "gibbs"}), None],
         "tol": [NON_NEGATIVE, None],
-        "checkpoint": CHECKPOINT,
     }
     __sklearn_tags__ = tags(sparse=True, positive_only=True)
 

@@ -31,7 +31,7 @@ from ..core.threads import in_order
 from ..estimator.answers import is_float32, row_wise
 from ..estimator.base import Iterative, OwnRows, must_have_rows
 from ..estimator.guarantees import Exempt
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, StrOptions
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, SHARE, StrOptions
 from ..estimator.tags import tags
 from ..fitting.em import SLACK
 from ..fitting.linear_algebra import columns_apart, columns_together, times, transposed_times
@@ -535,15 +535,9 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         "init": [StrOptions({"random", "nndsvd", "nndsvda", "nndsvdar", "custom"}), None],
         "solver": [StrOptions(set(RULES))],
         "beta_loss": [StrOptions({"frobenius", "kullback-leibler", "itakura-saito"}), Real],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "random_state": ["random_state"],
         "alpha_W": [NON_NEGATIVE],
         "alpha_H": [NON_NEGATIVE, StrOptions({"same"})],
         "l1_ratio": [SHARE],
-        "verbose": ["verbose"],
-        "shuffle": ["boolean"],
-        "checkpoint": CHECKPOINT,
     }
     __sklearn_tags__ = tags(positive_only=True, sparse=True)
 

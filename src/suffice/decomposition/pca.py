@@ -23,7 +23,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass
-from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, Interval, RealNotInt, StrOptions
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, Interval, RealNotInt, StrOptions
 from ..estimator.scores import mean_score
 from ..fitting.linear_algebra import signs, times
 from ..inputs import map_rows, read_rows
@@ -198,11 +198,9 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         "copy": ["boolean"],
         "whiten": ["boolean"],
         "svd_solver": [StrOptions({"auto", "full", "covariance_eigh", "arpack", "randomized"})],
-        "tol": [NON_NEGATIVE],
         "iterated_power": [StrOptions({"auto"}), AT_LEAST_0],
         "n_oversamples": [AT_LEAST_1],
         "power_iteration_normalizer": [StrOptions({"auto", "QR", "LU", "none"})],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -26,7 +26,7 @@ from ..core.statistics import Statistics, tree_sum
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import OF_LENGTHS
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, POSITIVE
+from ..estimator.parameters import POSITIVE
 from ..estimator.tags import tags
 from ..fitting.linear_algebra import gram, signs
 from ..fitting.resident import Resident
@@ -314,12 +314,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
 
     model_: Annotated[Pursuit, "D"]
     preserves_dtype: ClassVar[tuple[str, ...]] = ("components_", "singular_values_", "transform")
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "alpha": [POSITIVE, None],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "checkpoint": CHECKPOINT,
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"alpha": [POSITIVE, None]}
     __sklearn_tags__ = tags(allow_nan=True)
 
     def __init__(

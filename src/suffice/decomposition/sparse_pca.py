@@ -25,7 +25,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass
-from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..families.factor import lasso
 from ..fitting.linear_algebra import signs
 from ..inputs import map_rows, read_rows
@@ -325,14 +325,9 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         "n_components": [AT_LEAST_1, None],
         "alpha": [NON_NEGATIVE],
         "ridge_alpha": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "tol": [NON_NEGATIVE],
         "method": [StrOptions({"lars", "cd"})],
-        "n_jobs": N_JOBS,
         "U_init": ["array-like", None],
         "V_init": ["array-like", None],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
         "criterion": [StrOptions(set(CRITERIA))],
         "max_l1_norm": [NON_NEGATIVE, Numbers(0.0, ndim=1), None],
     }

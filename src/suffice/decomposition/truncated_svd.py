@@ -28,7 +28,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import OF_LENGTHS
-from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, StrOptions
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, StrOptions
 from ..estimator.tags import tags
 from ..fitting.linear_algebra import columns_apart, columns_together, gram, gram_times, roots, signs, times
 from ..inputs import map_rows, read_rows
@@ -239,8 +239,6 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         "n_iter": [AT_LEAST_0],
         "n_oversamples": [AT_LEAST_1],
         "power_iteration_normalizer": [StrOptions({"auto", *NORMALIZERS})],
-        "random_state": ["random_state"],
-        "tol": [NON_NEGATIVE],
     }
     __sklearn_tags__ = tags(sparse=True)
 

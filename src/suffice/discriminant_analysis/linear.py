@@ -22,7 +22,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
+from ..estimator.parameters import AT_LEAST_1, SHARE, HasMethods, Numbers, StrOptions
 from ..families import FullGaussian, Gaussian, Labelled, TiedGaussian
 from ..fitting.linear_algebra import signs
 from ..inputs import read_rows
@@ -289,7 +289,6 @@ class LinearDiscriminantAnalysis(ClassNamePrefixFeaturesOutMixin, TransformerMix
         "priors": [Numbers(), None],
         "n_components": [AT_LEAST_1, None],
         "store_covariance": ["boolean"],
-        "tol": [NON_NEGATIVE],
         "covariance_estimator": [HasMethods("fit"), None],
     }
 

@@ -11,7 +11,7 @@ import numpy as np
 from scipy.linalg import LinAlgError, eigh
 
 from ..core.partitions import Partitions
-from ..estimator.parameters import NON_NEGATIVE, SHARE, HasMethods, Numbers, StrOptions
+from ..estimator.parameters import SHARE, HasMethods, Numbers, StrOptions
 from ..families import FullGaussian
 from ..fitting.linear_algebra import signs
 from .linear import Discriminant, DiscriminantFit
@@ -92,7 +92,6 @@ class QuadraticDiscriminantAnalysis(Discriminant):
         "priors": [Numbers(), None],
         "reg_param": [SHARE],
         "store_covariance": ["boolean"],
-        "tol": [NON_NEGATIVE],
         "covariance_estimator": [HasMethods("fit"), None],
     }
 

@@ -22,7 +22,7 @@ from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import reads_partitions
 from ..estimator.guarantees import GATHERS_LEAVES, Exempt, Guarantee
-from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
+from ..estimator.parameters import HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier
 from ..fitting.resident import Resident
 from ..inputs import answers_of, map_rows, read_rows
@@ -314,8 +314,6 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
         "algorithm": [StrOptions({"SAMME", "real"})],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

@@ -29,8 +29,6 @@ from ..estimator.base import Estimator, must_have_rows, reads_partitions
 from ..estimator.guarantees import GATHERS_LEAVES, Guarantee
 from ..estimator.parameters import (
     AT_LEAST_1,
-    CHECKPOINT,
-    N_JOBS,
     HasMethods,
     Interval,
     RealNotInt,
@@ -237,11 +235,6 @@ class BaseBagging(Members, OfMembers, Estimator):
         "bootstrap": ["boolean"],
         "bootstrap_features": ["boolean"],
         "oob_score": ["boolean"],
-        "warm_start": ["boolean"],
-        "n_jobs": N_JOBS,
-        "random_state": ["random_state"],
-        "verbose": ["verbose"],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

@@ -18,7 +18,7 @@ from ..core.blocks import Rows
 from ..core.partitions import Partitions
 from ..core.threads import in_order, n_threads, threads
 from ..estimator.guarantees import GATHERS_LEAVES, Guarantee
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, N_JOBS, Interval, RealNotInt, StrOptions
+from ..estimator.parameters import AT_LEAST_1, Interval, RealNotInt, StrOptions
 from ..inputs import answers_of, in_memory
 from ..loops.trees import mixed
 from ..statistics.histograms import Binned
@@ -123,15 +123,11 @@ class RandomForest(Members, TreeGrower):
         "n_estimators": [AT_LEAST_1],
         "bootstrap": ["boolean"],
         "oob_score": ["boolean", callable],
-        "n_jobs": N_JOBS,
-        "verbose": ["verbose"],
-        "warm_start": ["boolean"],
         "max_samples": [
             Interval(RealNotInt, 0.0, 1.0, closed="right"),
             Interval(Integral, 1, None, closed="left"),
             None,
         ],
-        "checkpoint": CHECKPOINT,
     }
     splitter: ClassVar[str] = "best"
 

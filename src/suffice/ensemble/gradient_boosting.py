@@ -15,7 +15,7 @@ from ..core.partitions import Opened, Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
 from ..estimator.guarantees import GATHERS_LEAVES
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, HasMethods, Interval, StrOptions
+from ..estimator.parameters import AT_LEAST_1, HasMethods, Interval, StrOptions
 from ..inputs import Check, answers_of
 from ..losses import Loss, loss_of
 from ..statistics.bins import FeatureBins
@@ -44,12 +44,9 @@ class ExactBoosting(Members, TreeBoosting):
         "n_estimators": [AT_LEAST_1],
         "subsample": [Interval(Real, 0.0, 1.0, closed="right")],
         "criterion": [StrOptions({"squared_error", "friedman_mse", "deprecated"})],
-        "verbose": ["verbose"],
-        "warm_start": ["boolean"],
         "validation_fraction": [Interval(Real, 0.0, 1.0, closed="neither")],
         "n_iter_no_change": [AT_LEAST_1, None],
         "tol": [Interval(Real, 0.0, None, closed="left")],
-        "checkpoint": CHECKPOINT,
     }
 
     def fit(self, X: Any, y: Any = None, sample_weight: Any = None, monitor: Any = None) -> Self:

@@ -13,7 +13,7 @@ from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, key_of
 from ..estimator.guarantees import GATHERS_LEAVES
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Interval, RealNotInt, StrOptions, seed_of
+from ..estimator.parameters import AT_LEAST_1, Interval, RealNotInt, StrOptions, seed_of
 from ..inputs import nameless_copy, source_of
 from ..losses import Loss, loss_of
 from ..statistics.bins import FeatureBins
@@ -52,7 +52,6 @@ class HistBoosting(TreeBoosting):
             for name in ("monotonic_cst", "categorical_features")
         },
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "max_iter": [AT_LEAST_1],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "max_depth": [AT_LEAST_1, None],
         "min_samples_leaf": [AT_LEAST_1],
@@ -60,15 +59,11 @@ class HistBoosting(TreeBoosting):
         "max_features": [Interval(Real, 0, 1, closed="right")],
         "max_bins": [Interval(Integral, 2, 255, closed="both")],
         "interaction_cst": [list, tuple, StrOptions({"pairwise", "no_interactions"}), None],
-        "warm_start": ["boolean"],
         "early_stopping": [StrOptions({"auto"}), "boolean"],
         "scoring": [str, callable, None],
         "validation_fraction": [Interval(RealNotInt, 0, 1, closed="neither"), AT_LEAST_1, None],
         "n_iter_no_change": [AT_LEAST_1],
         "tol": [Interval(Real, 0, None, closed="left")],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
 
     def fit(

@@ -27,7 +27,7 @@ from ..core.values import Value
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import GATHERS_LEAVES
-from ..estimator.parameters import CHECKPOINT, HasMethods, Interval, StrOptions
+from ..estimator.parameters import HasMethods, Interval, StrOptions
 from ..estimator.scores import Classifier, Regressor
 from ..estimator.tags import tags
 from ..fitting.resident import Resident
@@ -294,8 +294,6 @@ class ForwardStagewise(OfMembers, Boosting):
         "estimator": [HasMethods(["fit", "predict"]), None],
         "n_estimators": [Interval(Integral, 1, None, closed="left")],
         "learning_rate": [Interval(Real, 0, None, closed="neither")],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
 
     def _base(self) -> Any:

@@ -29,7 +29,7 @@ from ..inputs.readers import Reader, Transformed
 from .answers import ANSWERS, as_float32, is_float32, nameless
 from .guarantees import Exempt, Guarantee
 from .keywords import advised
-from .parameters import check_parameters
+from .parameters import USUAL, check_parameters
 from .storing import Storable
 
 COURSE = ("trace_", "n_iter_", "converged_", "stopped_because_")  # fitted attributes of iterations
@@ -94,6 +94,9 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
                 setattr(cls, name, _entered(name, method))
             elif name in FITS and hasattr(method, "fn"):  # of scikit-learn's `available_if`
                 method.fn = _entered(name, method.fn)
+        usual = {name: USUAL[name] for name in cls._get_param_names() if name in USUAL}
+        if usual.keys() - cls._parameter_constraints.keys():
+            cls._parameter_constraints = {**usual, **cls._parameter_constraints}
         inherited = getattr(cls.__init__, "__module__", "").startswith("sklearn.")
         if "__init__" in vars(cls) or (inherited and not hasattr(cls.__init__, "__wrapped__")):
             cls.__init__ = advised(cls.__init__)  # type: ignore[method-assign]

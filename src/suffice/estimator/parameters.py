@@ -1,8 +1,8 @@
 """Constraints on the parameters of estimators, declared and checked as in scikit-learn.
 
-Every estimator declares `_parameter_constraints`: for each parameter, a list of constraints, of which a value
-must satisfy one. `Estimator` checks them when a method that fits is called. These names are private in
-scikit-learn, so this is the only module that imports them.
+Every estimator has `_parameter_constraints`: for each parameter, a list of constraints, of which a value must
+satisfy one. A class declares them, except those of `USUAL`. `Estimator` checks them when a method that fits
+is called. These names are private in scikit-learn, so this is the only module that imports them.
 """
 
 from __future__ import annotations
@@ -92,6 +92,21 @@ SHARE = Interval(Real, 0, 1, closed="both")
 CHECKPOINT = [FilePath(), None]
 CLASS_WEIGHT = [dict, StrOptions({"balanced"}), None]
 N_JOBS = [Integral, None]
+# Parameters that mean the same in all estimators. A class declares only those that differ.
+USUAL: dict[str, list[Any]] = {
+    "checkpoint": CHECKPOINT,
+    "class_weight": CLASS_WEIGHT,
+    "copy_X": ["boolean"],
+    "fit_intercept": ["boolean"],
+    "max_iter": [AT_LEAST_1],
+    "n_init": [AT_LEAST_1],
+    "n_jobs": N_JOBS,
+    "random_state": ["random_state"],
+    "shuffle": ["boolean"],
+    "tol": [NON_NEGATIVE],
+    "verbose": ["verbose"],
+    "warm_start": ["boolean"],
+}
 
 
 def seed_of(random_state: Any) -> int:
@@ -119,6 +134,7 @@ __all__ = [
     "N_JOBS",
     "POSITIVE",
     "SHARE",
+    "USUAL",
     "HasMethods",
     "Hidden",
     "Interval",

@@ -239,7 +239,6 @@ class RelativeDensityRatio(Classifier, Estimator):
         "penalty": [POSITIVE, Numbers(1e-150, 1e150, 1), None],
         "landmarks": [AT_LEAST_1],
         "n_folds": [AT_LEAST_1],
-        "random_state": ["random_state"],
     }
     __sklearn_tags__ = tags(sparse=True, classifier_tags__multi_class=False)
 

@@ -13,7 +13,7 @@ from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, OwnRows, must_have_rows
 from ..estimator.guarantees import Exempt, Guarantee
-from ..estimator.parameters import AT_LEAST_1, FINITE, N_JOBS, NON_NEGATIVE, seed_of
+from ..estimator.parameters import AT_LEAST_1, FINITE, NON_NEGATIVE, seed_of
 from ..fitting.landmarks import Landmarks, first_equal
 from ..fitting.seeding import Sample
 from ..inputs import read_rows
@@ -113,8 +113,6 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
         "degree": [NON_NEGATIVE, None],
         "kernel_params": [dict, None],
         "n_components": [AT_LEAST_1],
-        "random_state": ["random_state"],
-        "n_jobs": N_JOBS,
     }
 
     def __init__(

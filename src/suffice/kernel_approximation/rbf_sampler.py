@@ -113,7 +113,6 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "gamma": [StrOptions({"scale"}), NON_NEGATIVE],
         "n_components": [AT_LEAST_1],
-        "random_state": ["random_state"],
     }
     __sklearn_tags__ = tags(sparse=True)
 

@@ -216,7 +216,6 @@ class BayesianLinearRegression(LeastSquares):
         "prior_mean": [FINITE, Numbers()],
         "prior_precision": [POSITIVE, Numbers(), StrOptions({"evidence"})],
         "noise_precision": [POSITIVE, StrOptions({"evidence"})],
-        "fit_intercept": ["boolean"],
     }
     __sklearn_tags__ = tags(target_tags__multi_output=False)
 

@@ -17,7 +17,7 @@ from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
-from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, POSITIVE
+from ..estimator.parameters import NON_NEGATIVE, POSITIVE
 from ..estimator.tags import tags
 from ..inputs import read_rows
 from ..statistics import Moments
@@ -213,7 +213,6 @@ class BayesianRidge(LeastSquares):
 
     preserves_dtype = (*LeastSquares.preserves_dtype, "sigma_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "max_iter": [AT_LEAST_1],
         "tol": [POSITIVE],
         "alpha_1": [NON_NEGATIVE],
         "alpha_2": [NON_NEGATIVE],
@@ -222,9 +221,6 @@ class BayesianRidge(LeastSquares):
         "alpha_init": [None, NON_NEGATIVE],
         "lambda_init": [None, NON_NEGATIVE],
         "compute_score": ["boolean"],
-        "fit_intercept": ["boolean"],
-        "copy_X": ["boolean"],
-        "verbose": ["verbose"],
     }
     __sklearn_tags__ = tags(target_tags__multi_output=False)
 

@@ -26,7 +26,7 @@ from ..core.partitions import Partitions
 from ..core.statistics import Statistics, tree_sum
 from ..estimator.answers import as_float32, is_float32
 from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, POSITIVE, SHARE, Numbers, StrOptions
 from ..estimator.routing import CrossValidated
 from ..estimator.tags import tags
 from ..fitting.folds import Folds
@@ -502,14 +502,8 @@ class ElasticNet(_Penalised):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [NON_NEGATIVE],
         "l1_ratio": [SHARE],
-        "fit_intercept": ["boolean"],
         "precompute": ["boolean", "array-like"],
-        "max_iter": [AT_LEAST_1],
-        "copy_X": ["boolean"],
-        "tol": [NON_NEGATIVE],
-        "warm_start": ["boolean"],
         "positive": ["boolean"],
-        "random_state": ["random_state"],
         "selection": [StrOptions({"cyclic", "random"})],
     }
 
@@ -811,16 +805,9 @@ class ElasticNetCV(CrossValidated, _Penalised):
         "l1_ratio": [SHARE, Numbers(0, ndim=1)],
         "eps": [POSITIVE],
         "alphas": [AT_LEAST_1, "array-like"],  # each number is checked in `fit`
-        "fit_intercept": ["boolean"],
         "precompute": [StrOptions({"auto"}), "array-like", "boolean"],
-        "max_iter": [AT_LEAST_1],
-        "tol": [NON_NEGATIVE],
         "cv": ["cv_object"],
-        "copy_X": ["boolean"],
-        "verbose": ["verbose"],
-        "n_jobs": N_JOBS,
         "positive": ["boolean"],
-        "random_state": ["random_state"],
         "selection": [StrOptions({"cyclic", "random"})],
     }
     counts_rows: ClassVar[bool] = True

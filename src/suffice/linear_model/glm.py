@@ -17,7 +17,7 @@ from ..core.statistics import Parts
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import FROM_ZERO
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, FINITE, NON_NEGATIVE, StrOptions
+from ..estimator.parameters import FINITE, NON_NEGATIVE, StrOptions
 from ..estimator.scores import Regressor, check_some_weight
 from ..fitting import ColumnRidgePenalty, LinearScore, Problem, find_solver
 from ..fitting.descent import Descent
@@ -83,13 +83,7 @@ class GeneralizedLinearRegressor(Regressor, Iterative):
     preserves_dtype = ("coef_", "intercept_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [NON_NEGATIVE],
-        "fit_intercept": ["boolean"],
         "solver": [StrOptions(set(SOLVERS))],
-        "max_iter": [AT_LEAST_1],
-        "tol": [NON_NEGATIVE],
-        "warm_start": ["boolean"],
-        "verbose": ["verbose"],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

@@ -18,7 +18,7 @@ from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, OwnRows, must_have_rows
-from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, Interval
+from ..estimator.parameters import AT_LEAST_0, NON_NEGATIVE, Interval
 from ..estimator.scores import Regressor
 from ..estimator.tags import tags
 from ..fitting import Problem, newton
@@ -177,10 +177,6 @@ class HuberRegressor(Regressor, Iterative):
         "epsilon": [Interval(Real, 1.0, None, closed="left")],
         "max_iter": [AT_LEAST_0],
         "alpha": [NON_NEGATIVE],
-        "warm_start": ["boolean"],
-        "fit_intercept": ["boolean"],
-        "tol": [NON_NEGATIVE],
-        "checkpoint": CHECKPOINT,
     }
     __sklearn_tags__ = tags(sparse=True, target_tags__required=True)
 

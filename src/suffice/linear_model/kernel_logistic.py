@@ -17,7 +17,7 @@ from ..core.partitions import Partitions
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Exempt
 from ..estimator.kernel import INSTEAD, KernelEstimator
-from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE
+from ..estimator.parameters import AT_LEAST_0, POSITIVE
 from ..fitting import SOLVERS, ColumnRidgePenalty, Problem
 from ..fitting.descent import Descent
 from ..fitting.landmarks import Features, LandmarkLoss, Landmarks
@@ -225,11 +225,7 @@ class KernelLogisticRegression(LogisticClassifier, KernelLoss):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **KernelEstimator.kernel_constraints,
         "C": [POSITIVE],
-        "fit_intercept": ["boolean"],
-        "class_weight": CLASS_WEIGHT,
-        "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

@@ -21,7 +21,7 @@ from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Derived, OnePass
-from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..estimator.scores import Regressor
 from ..estimator.tags import tags
 from ..inputs import read_rows, source_of
@@ -252,13 +252,7 @@ class LinearRegression(Refined, LeastSquares):
     """
 
     model_: Annotated[LinearModel, "T, D"]
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "fit_intercept": ["boolean"],
-        "copy_X": ["boolean"],
-        "tol": [NON_NEGATIVE],
-        "n_jobs": N_JOBS,
-        "positive": ["boolean"],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"positive": ["boolean"]}
 
     def __init__(
         self,
@@ -373,13 +367,9 @@ class Ridge(Refined, LeastSquares):
     model_: Annotated[LinearModel, "T, D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alpha": [NON_NEGATIVE, Numbers(0)],
-        "fit_intercept": ["boolean"],
-        "copy_X": ["boolean"],
         "max_iter": [AT_LEAST_1, None],
-        "tol": [NON_NEGATIVE],
         "solver": [StrOptions({"auto", "svd", "cholesky", "lsqr", "sparse_cg", "sag", "saga", "lbfgs"})],
         "positive": ["boolean"],
-        "random_state": ["random_state"],
     }
 
     def __init__(

@@ -28,11 +28,7 @@ from ..estimator.base import Iterative
 from ..estimator.guarantees import FROM_ZERO, Guarantee
 from ..estimator.parameters import (
     AT_LEAST_0,
-    CHECKPOINT,
-    CLASS_WEIGHT,
     INF,
-    N_JOBS,
-    NON_NEGATIVE,
     POSITIVE,
     SHARE,
     Hidden,
@@ -371,17 +367,9 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
         "C": [POSITIVE, INF],
         "l1_ratio": [SHARE, None],
         "dual": ["boolean"],
-        "tol": [NON_NEGATIVE],
-        "fit_intercept": ["boolean"],
         "intercept_scaling": [POSITIVE],
-        "class_weight": CLASS_WEIGHT,
-        "random_state": ["random_state"],
         "solver": [StrOptions(set(NAMES))],
         "max_iter": [AT_LEAST_0],
-        "verbose": ["verbose"],
-        "warm_start": ["boolean"],
-        "n_jobs": N_JOBS,
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

@@ -20,7 +20,7 @@ from ..core.partitions import Opened, Partitions
 from ..core.values import Value
 from ..estimator.base import Iterative
 from ..estimator.guarantees import FROM_ZERO, Guarantee
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, Hidden, StrOptions
+from ..estimator.parameters import AT_LEAST_1, Hidden, StrOptions
 from ..estimator.routing import CrossValidated, routed_params
 from ..estimator.scores import Classifier
 from ..fitting.folds import Folds
@@ -210,7 +210,6 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         "scoring": [str, callable, None],
         "refit": ["boolean"],
         "use_legacy_attributes": ["boolean", Hidden(StrOptions({"warn"}))],
-        "checkpoint": CHECKPOINT,
     }
     counts_rows: ClassVar[bool] = True
     _block_rows = Iterative._block_rows

@@ -24,7 +24,7 @@ from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.guarantees import FROM_ZERO
-from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, INF, NON_NEGATIVE, POSITIVE, StrOptions
+from ..estimator.parameters import AT_LEAST_0, INF, POSITIVE, StrOptions
 from ..estimator.scores import Classifier
 from ..fitting import LossModel, Problem, RidgePenalty, Solver, find_solver
 from ..fitting.linear_algebra import gram, times, transposed_times
@@ -398,11 +398,7 @@ class MaximumEntropy(Classifier, Iterative):
         "features": ["array-like", "sparse matrix", None],
         "C": [POSITIVE, INF],
         "solver": [StrOptions(set(SOLVERS))],
-        "fit_intercept": ["boolean"],
-        "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
-        "warm_start": ["boolean"],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

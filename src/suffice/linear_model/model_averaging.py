@@ -214,7 +214,6 @@ class BayesianModelAveraging(LeastSquares):
         "max_features": [AT_LEAST_0, None],
         "prior_precision": [POSITIVE, StrOptions({"evidence"})],
         "noise_precision": [POSITIVE, StrOptions({"evidence"})],
-        "fit_intercept": ["boolean"],
     }
     __sklearn_tags__ = tags(target_tags__multi_output=False)
 

@@ -12,7 +12,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from ..estimator.guarantees import DRAWS_ORDER, Guarantee
-from ..estimator.parameters import N_JOBS, NON_NEGATIVE, SHARE, Interval, StrOptions
+from ..estimator.parameters import NON_NEGATIVE, SHARE, Interval, StrOptions
 from .perceptron_base import Hyperplanes, OnlinePerceptron
 from .perceptron_epochs import Epochs, Form
 from .sgd import GradientEpochs, SGDClassifier
@@ -159,11 +159,8 @@ class Perceptron(OnlinePerceptron):
         "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
         "alpha": [NON_NEGATIVE],
         "l1_ratio": [SHARE],
-        "verbose": ["verbose"],
-        "n_jobs": N_JOBS,
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
-        "warm_start": ["boolean"],
         "average": ["boolean"],
     }
 

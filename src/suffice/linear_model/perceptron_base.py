@@ -18,8 +18,6 @@ from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import (
     AT_LEAST_1,
-    CHECKPOINT,
-    CLASS_WEIGHT,
     NON_NEGATIVE,
     POSITIVE,
 )
@@ -131,15 +129,9 @@ class BasePerceptron(Classifier, Iterative):
     _pocket: ClassVar[bool] = False
     _vote: ClassVar[bool] = False
     _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "fit_intercept": ["boolean"],
-        "max_iter": [AT_LEAST_1],
         "tol": [NON_NEGATIVE, None],
-        "shuffle": ["boolean"],
         "eta0": [POSITIVE],
-        "random_state": ["random_state"],
         "n_iter_no_change": [AT_LEAST_1],
-        "class_weight": CLASS_WEIGHT,
-        "checkpoint": CHECKPOINT,
     }
 
     def _margins(self) -> np.ndarray:

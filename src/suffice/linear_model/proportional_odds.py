@@ -22,10 +22,7 @@ from ..estimator.base import Iterative
 from ..estimator.guarantees import FROM_ZERO
 from ..estimator.parameters import (
     AT_LEAST_0,
-    CHECKPOINT,
-    CLASS_WEIGHT,
     INF,
-    NON_NEGATIVE,
     POSITIVE,
     StrOptions,
 )
@@ -206,10 +203,7 @@ class ProportionalOdds(Classifier, Iterative):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "C": [POSITIVE, INF],
         "solver": [StrOptions(set(SOLVERS))],
-        "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
-        "class_weight": CLASS_WEIGHT,
-        "checkpoint": CHECKPOINT,
     }
     # The score is poor for classes that have no order.
     __sklearn_tags__ = tags(sparse=True, classifier_tags__poor_score=True)

@@ -29,7 +29,7 @@ from ..core.randomness import Purpose
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Interval, StrOptions
+from ..estimator.parameters import NON_NEGATIVE, Interval, StrOptions
 from ..estimator.scores import Regressor
 from ..estimator.tags import tags
 from ..fitting.descent import ROUNDING, absolute, proximal
@@ -374,12 +374,8 @@ class QuantileRegressor(Regressor, Iterative):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "quantile": [Interval(Real, 0, 1, closed="neither")],
         "alpha": [NON_NEGATIVE],
-        "fit_intercept": ["boolean"],
         "solver": [StrOptions({"highs", "highs-ds", "highs-ipm", "interior-point", "revised simplex"})],
         "solver_options": [dict, None],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "checkpoint": CHECKPOINT,
     }
     __sklearn_tags__ = tags(sparse=True, target_tags__required=True)
 

@@ -13,7 +13,6 @@ from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..estimator.answers import row_wise
-from ..estimator.parameters import CLASS_WEIGHT
 from ..estimator.scores import Classifier
 from ..estimator.tags import tags
 from ..inputs import read_rows, source_of
@@ -128,10 +127,7 @@ class RidgeClassifier(Classifier, Refined):
     coef_: Annotated[np.ndarray, "real (D,) or real (T, D)"]
     intercept_: Annotated[Any, "number or real (T,)"]
     preserves_dtype = ("coef_", "intercept_")
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        **Ridge._parameter_constraints,
-        "class_weight": CLASS_WEIGHT,
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {**Ridge._parameter_constraints}
     __sklearn_tags__ = tags(sparse=True, classifier_tags__multi_label=True)
 
     def __init__(

@@ -214,7 +214,6 @@ class RidgeCV(CrossValidated, LeastSquares):
     preserves_dtype = (*LeastSquares.preserves_dtype, "cv_results_")
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "alphas": ["array-like", POSITIVE],
-        "fit_intercept": ["boolean"],
         "scoring": [str, callable, None],
         "cv": ["cv_object"],
         "gcv_mode": [StrOptions({"auto", "svd", "eigen"}), None],

@@ -30,10 +30,7 @@ from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Exempt, Guarantee
 from ..estimator.parameters import (
     AT_LEAST_1,
-    CHECKPOINT,
-    CLASS_WEIGHT,
     FINITE,
-    N_JOBS,
     NON_NEGATIVE,
     POSITIVE,
     SHARE,
@@ -158,22 +155,15 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
         "penalty": [StrOptions({"l2", "l1", "elasticnet"}), None],
         "alpha": [NON_NEGATIVE],
         "l1_ratio": [SHARE, None],
-        "fit_intercept": ["boolean"],
-        "max_iter": [AT_LEAST_1],
         "tol": [NON_NEGATIVE, None],
-        "shuffle": ["boolean"],
-        "verbose": ["verbose"],
         "epsilon": [NON_NEGATIVE],
-        "random_state": ["random_state"],
         "learning_rate": [StrOptions(set(RATES))],
         "eta0": [POSITIVE],
         "power_t": [FINITE],
         "early_stopping": ["boolean"],
         "validation_fraction": [Interval(Real, 0, 1, closed="neither")],
         "n_iter_no_change": [AT_LEAST_1],
-        "warm_start": ["boolean"],
         "average": [Interval(Integral, 0, None, closed="neither"), "boolean"],
-        "checkpoint": CHECKPOINT,
     }
     __sklearn_tags__ = tags(sparse=True)
 
@@ -517,8 +507,6 @@ class SGDClassifier(Classifier, StochasticGradient):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **StochasticGradient._parameter_constraints,
         "loss": [StrOptions(set(LOSSES))],
-        "n_jobs": N_JOBS,
-        "class_weight": CLASS_WEIGHT,
     }
 
     def __init__(

@@ -24,7 +24,7 @@ from ..core.threads import in_order
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator, must_have_rows
 from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import AT_LEAST_1, N_JOBS, NON_NEGATIVE, Interval, StrOptions
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Interval, StrOptions
 from ..inputs import read_rows
 from ..neighbors import NearestNeighbors
 from ..neighbors.base import Neighbors
@@ -230,14 +230,10 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         "n_components": [AT_LEAST_1],
         "reg": [NON_NEGATIVE],
         "eigen_solver": [StrOptions({"auto", "arpack", "dense"})],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
         "method": [StrOptions({"standard", "hessian", "modified", "ltsa"})],
         "hessian_tol": [Interval(Real, 0, None, closed="left")],
         "modified_tol": [Interval(Real, 0, None, closed="left")],
         "neighbors_algorithm": Neighbors._parameter_constraints["algorithm"],
-        "random_state": ["random_state"],
-        "n_jobs": N_JOBS,
     }
 
     def __init__(

@@ -22,7 +22,7 @@ from ..core.randomness import Purpose, generator
 from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
-from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, StrOptions
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, StrOptions
 from ..estimator.scores import mean_score, total_score
 from ..families import Family, Mixture
 from ..families.covariances import SingularCovariance
@@ -48,12 +48,8 @@ class LatentMixture(DensityMixin, Iterative):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "n_components": [AT_LEAST_1],
-        "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
-        "n_init": [AT_LEAST_1],
         "init_params": [StrOptions({"kmeans", "k-means++", "random", "random_from_data"})],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
 
     @abstractmethod

@@ -240,8 +240,6 @@ default='dirichlet_process'
         "covariance_prior": [POSITIVE, Numbers(), None],
         "solver": [StrOptions({"variational", "gibbs"})],
         "burn_in": [AT_LEAST_0, None],
-        "warm_start": ["boolean"],
-        "verbose": ["verbose"],
         "verbose_interval": [AT_LEAST_1],
     }
 

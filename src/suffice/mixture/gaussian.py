@@ -140,8 +140,6 @@ class GaussianMixture(BaseMixture):
         "weights_init": [Numbers(), None],
         "means_init": [Numbers(), None],
         "precisions_init": [Numbers(), None],
-        "warm_start": ["boolean"],
-        "verbose": ["verbose"],
         "verbose_interval": [AT_LEAST_1],
         "prior": [GaussianPrior, None],
         "weight_concentration_prior": [NON_NEGATIVE, Numbers(0)],

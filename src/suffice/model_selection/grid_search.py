@@ -145,7 +145,6 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         "cv": [AT_LEAST_2, HasMethods("split")],
         "refit": ["boolean"],
         "error_score": [StrOptions({"raise"}), Real],
-        "random_state": ["random_state"],
     }
 
     def __init__(

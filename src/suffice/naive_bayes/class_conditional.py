@@ -26,7 +26,6 @@ from ..estimator.guarantees import Exempt
 from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
-    CHECKPOINT,
     FINITE,
     NON_NEGATIVE,
     Numbers,
@@ -225,11 +224,7 @@ class ClassConditional(GenerativeClassifier, Iterative):
         "reg_covar": [NON_NEGATIVE],
         "class_prior": [Numbers(0), None],
         "unlabelled": [FINITE, "nan", str, None],  # no label is infinite
-        "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
-        "n_init": [AT_LEAST_1],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

@@ -17,7 +17,7 @@ from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.base import Estimator, must_have_rows
-from ..estimator.parameters import AT_LEAST_1, N_JOBS, HasMethods, Interval, StrOptions
+from ..estimator.parameters import AT_LEAST_1, HasMethods, Interval, StrOptions
 from ..inputs import Check, read_rows, source_of
 from ..statistics.nearest import Minkowski, Nearest, Pairwise, Queries, targets_of
 from .search import NeighborCounts, RemoteRows, StoredRows, neighbor_counts
@@ -73,7 +73,6 @@ class Neighbors(Estimator, KNeighborsMixin):
         "p": [Interval(Real, 0, None, closed="right"), None],
         "metric": [str, callable, HasMethods("pairwise")],
         "metric_params": [dict, None],
-        "n_jobs": N_JOBS,
     }
 
     def __sklearn_tags__(self) -> Any:

@@ -88,10 +88,7 @@ class DatetimeEncoder(TransformerMixin, Estimator):
 
     takes: ClassVar[str] = "times"
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "features": [list, tuple],
-        "cyclic": ["boolean"],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"features": [list, tuple], "cyclic": ["boolean"]}
     __sklearn_tags__ = tags(allow_nan=True, string=True, two_d_array=False, requires_fit=True)
 
     def __init__(

@@ -14,7 +14,6 @@ from sklearn.utils.validation import check_is_fitted
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..estimator.guarantees import KEEPS_LINKS
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
 from ..inputs import in_memory
 from .links import Graph, Links, turned
 from .page_rank import FARTHEST, LinkEstimator, LinkMass, along, error_within
@@ -115,11 +114,6 @@ class HITS(LinkEstimator):
     exempt = (KEEPS_LINKS,)
 
     model_: Hubs
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "checkpoint": CHECKPOINT,
-    }
 
     def __init__(self, *, tol: float = 1e-8, max_iter: int = 1000, checkpoint: Any = None) -> None:
         self.tol = tol

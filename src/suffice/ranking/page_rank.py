@@ -22,7 +22,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must_index
 from ..estimator.base import Iterative
 from ..estimator.guarantees import KEEPS_LINKS
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, SHARE, Numbers, StrOptions
+from ..estimator.parameters import SHARE, Numbers, StrOptions
 from ..estimator.tags import tags
 from ..inputs import in_memory, open_edges
 from .convergence import must_converge
@@ -137,9 +137,6 @@ class Walks(LinkEstimator):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "damping": [SHARE],
         "dangling": [StrOptions(set(DANGLING))],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "checkpoint": CHECKPOINT,
     }
 
     def _walk(

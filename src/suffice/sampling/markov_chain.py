@@ -250,9 +250,7 @@ class MarkovChain(DensityMixin, Estimator):
     __metadata_request__score: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__score_samples: ClassVar[dict[str, bool]] = {"groups": True}
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "order": [AT_LEAST_1],
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"order": [AT_LEAST_1]}
     __sklearn_tags__ = tags(string=True, categorical=True)
 
     def __init__(self, order: int = 1) -> None:

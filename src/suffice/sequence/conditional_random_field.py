@@ -25,10 +25,7 @@ from ..estimator.kernel import INSTEAD
 from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
-    CHECKPOINT,
-    CLASS_WEIGHT,
     INF,
-    NON_NEGATIVE,
     POSITIVE,
     SHARE,
     StrOptions,
@@ -350,15 +347,10 @@ class ConditionalRandomField(StepClassifier):
         "l1_ratio": [SHARE],
         "solver": [StrOptions(set(SOLVERS))],
         "max_iter": [AT_LEAST_0],
-        "tol": [NON_NEGATIVE],
-        "class_weight": CLASS_WEIGHT,
         "edge_features": ["array-like", None],
         "kernel": [str, callable],
         "gamma": [POSITIVE, None],
         "landmarks": [AT_LEAST_1, None],
-        "random_state": ["random_state"],
-        "warm_start": ["boolean"],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

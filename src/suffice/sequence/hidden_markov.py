@@ -24,7 +24,7 @@ from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.answers import row_wise
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE, Numbers, StrOptions
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..families import (
     GAUSSIANS,
     Bernoulli,
@@ -337,9 +337,6 @@ default='gaussian'
         "emission": [StrOptions({"gaussian", *DISCRETE}), list, tuple, Family],
         "covariance_type": [StrOptions(set(GAUSSIANS))],
         "n_mix": [AT_LEAST_1],
-        "max_iter": [AT_LEAST_1],
-        "tol": [NON_NEGATIVE],
-        "n_init": [AT_LEAST_1],
         "init_params": [StrOptions({"kmeans", "k-means++", "random", "random_from_data"}), HiddenMarkov],
         "reg_covar": [NON_NEGATIVE],
         "alpha": [NON_NEGATIVE],
@@ -350,8 +347,6 @@ default='gaussian'
         "fixed": ["array-like"],
         "tied": [Numbers(), None],
         "algorithm": [StrOptions({"viterbi", "posterior"})],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

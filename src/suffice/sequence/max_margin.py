@@ -30,8 +30,6 @@ from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..estimator.parameters import (
-    AT_LEAST_1,
-    CHECKPOINT,
     NON_NEGATIVE,
     POSITIVE,
     Numbers,
@@ -268,10 +266,6 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         "solver": [StrOptions(set(SOLVERS))],
         "kernel": [str, callable],
         "gamma": [NON_NEGATIVE, None],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

@@ -16,7 +16,7 @@ from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, seed_of
+from ..estimator.parameters import seed_of
 from ..statistics import class_codes
 from .max_margin import ChainClassifier, MarginChain, csr
 
@@ -101,13 +101,7 @@ class StructuredPerceptron(ChainClassifier):
     [array(['up', 'down', 'up'], dtype='<U4')]
     """
 
-    _parameter_constraints: ClassVar[dict[str, Any]] = {
-        "average": ["boolean"],
-        "max_iter": [AT_LEAST_1],
-        "shuffle": ["boolean"],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
-    }
+    _parameter_constraints: ClassVar[dict[str, Any]] = {"average": ["boolean"]}
 
     def __init__(
         self,

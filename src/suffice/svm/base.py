@@ -19,7 +19,7 @@ from ..core.partitions import Partitions
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Guarantee
 from ..estimator.kernel import TakesKernel
-from ..estimator.parameters import CHECKPOINT, POSITIVE, Interval, StrOptions
+from ..estimator.parameters import POSITIVE, Interval, StrOptions
 from ..fitting.dual import Columns, Duals, DualSolution, Record
 from ..kernels import Kernel, KernelColumns, Linear, as_kernel
 from ..statistics import moments
@@ -116,9 +116,7 @@ class SupportVectorMachine(TakesKernel):
         "tol": [Interval(Real, 0.0, None, closed="neither")],
         "shrinking": ["boolean"],
         "cache_size": [POSITIVE],
-        "verbose": ["verbose"],
         "max_iter": [Interval(Integral, -1, None, closed="left")],
-        "checkpoint": CHECKPOINT,
     }
     reports_tasks = True
     checkpoint: Any

@@ -17,7 +17,7 @@ from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Exempt
 from ..estimator.kernel import KernelEstimator
-from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, NON_NEGATIVE, POSITIVE, StrOptions
+from ..estimator.parameters import AT_LEAST_0, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier, Regressor
 from ..fitting import LinearScore
 from ..fitting.landmarks import Features, LandmarkLoss
@@ -214,10 +214,7 @@ class KernelMachine(KernelLoss):
         "loss": [StrOptions({"squared", *CLASSES, *HINGES}), callable],
         "C": [POSITIVE],
         "epsilon": [NON_NEGATIVE],
-        "fit_intercept": ["boolean"],
-        "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(

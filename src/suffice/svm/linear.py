@@ -27,7 +27,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Exempt
-from ..estimator.parameters import AT_LEAST_0, CHECKPOINT, CLASS_WEIGHT, NON_NEGATIVE, POSITIVE, StrOptions
+from ..estimator.parameters import AT_LEAST_0, NON_NEGATIVE, POSITIVE, StrOptions
 from ..estimator.scores import Classifier, Regressor
 from ..estimator.tags import tags
 from ..fitting import SOLVERS, LinearScore, Problem, RidgePenalty, conjugate_solve, newton
@@ -700,17 +700,11 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
         "penalty": [StrOptions({"l1", "l2"})],
         "loss": [StrOptions({"hinge", "squared_hinge"})],
         "dual": ["boolean", StrOptions({"auto"})],
-        "tol": [NON_NEGATIVE],
         "C": [POSITIVE],
         "multi_class": [StrOptions({"ovr", "crammer_singer"})],
-        "fit_intercept": ["boolean"],
         "intercept_scaling": [POSITIVE],
-        "class_weight": CLASS_WEIGHT,
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
         "max_iter": [AT_LEAST_0],
         "penalize_intercept": ["boolean"],
-        "checkpoint": CHECKPOINT,
     }
 
     def __init__(
@@ -884,17 +878,12 @@ class LinearSVR(Regressor, LinearMachine):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         "epsilon": [NON_NEGATIVE],
-        "tol": [NON_NEGATIVE],
         "C": [POSITIVE],
         "loss": [StrOptions({"epsilon_insensitive", "squared_epsilon_insensitive"})],
-        "fit_intercept": ["boolean"],
         "intercept_scaling": [POSITIVE],
         "dual": ["boolean", StrOptions({"auto"})],
-        "verbose": ["verbose"],
-        "random_state": ["random_state"],
         "max_iter": [AT_LEAST_0],
         "penalize_intercept": ["boolean"],
-        "checkpoint": CHECKPOINT,
     }
     __sklearn_tags__ = tags(target_tags__required=True)
 

@@ -16,7 +16,7 @@ from ..core.callers import warn
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..estimator.answers import row_wise
-from ..estimator.parameters import CLASS_WEIGHT, StrOptions
+from ..estimator.parameters import StrOptions
 from ..estimator.scores import Classifier
 from ..fitting.dual import Duals, Record
 from ..inputs import read_rows
@@ -41,10 +41,8 @@ class OneVsOne(Classifier, SupportVectorMachine):
     _parameter_constraints: ClassVar[dict[str, Any]] = {
         **SupportVectorMachine._parameter_constraints,
         "probability": ["boolean", StrOptions({"deprecated"})],
-        "class_weight": CLASS_WEIGHT,
         "decision_function_shape": [StrOptions({"ovr", "ovo"})],
         "break_ties": ["boolean"],
-        "random_state": ["random_state"],
     }
 
     def _classes_of_model(self) -> int:

@@ -28,7 +28,6 @@ from ..estimator.base import Iterative
 from ..estimator.parameters import (
     AT_LEAST_0,
     AT_LEAST_1,
-    CHECKPOINT,
     NON_NEGATIVE,
     Interval,
     Numbers,
@@ -215,14 +214,10 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         "n_components": [AT_LEAST_1],
         "form": [StrOptions(set(FORMS))],
         "beta": [Interval(Real, 0, 1, closed="right")],
-        "tol": [NON_NEGATIVE],
         "max_iter": [AT_LEAST_0],
         "doc_tol": [NON_NEGATIVE],
         "max_doc_iter": [AT_LEAST_1],
-        "n_init": [AT_LEAST_1],
         "topics_init": [Numbers(0), None],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
     __sklearn_tags__ = tags(sparse=True, positive_only=True)
 

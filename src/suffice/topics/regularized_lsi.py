@@ -23,7 +23,7 @@ from ..decomposition.truncated_svd import powers
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import OF_LENGTHS
-from ..estimator.parameters import AT_LEAST_1, CHECKPOINT, NON_NEGATIVE
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE
 from ..estimator.tags import tags
 from ..fitting import em
 from ..fitting.linear_algebra import solve_positive, times, transposed_times
@@ -162,10 +162,6 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
         "n_components": [AT_LEAST_1],
         "topic_penalty": [NON_NEGATIVE],
         "document_penalty": [NON_NEGATIVE],
-        "tol": [NON_NEGATIVE],
-        "max_iter": [AT_LEAST_1],
-        "random_state": ["random_state"],
-        "checkpoint": CHECKPOINT,
     }
     __sklearn_tags__ = tags(sparse=True)
 

@@ -116,7 +116,6 @@ class TreeGrower(Estimator):
             StrOptions({"sqrt", "log2"}),
             None,
         ],
-        "random_state": ["random_state"],
         "max_leaf_nodes": [Interval(Integral, 2, None, closed="left"), None],
         "min_impurity_decrease": [Interval(Real, 0.0, None, closed="left")],
         "ccp_alpha": [Interval(Real, 0.0, None, closed="left")],
