@@ -9,6 +9,7 @@ from sklearn import get_config
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
+from sklearn.utils.metaestimators import available_if
 
 from ..core.partitions import Partitions
 from ..fitting.folds import Folds
@@ -58,6 +59,14 @@ def routed_params(
     return {}, weighted
 
 
+def _needs_all_rows(estimator: Any) -> bool:
+    """An `available_if` of scikit-learn."""
+    raise AttributeError(
+        f"{type(estimator).__name__} has no partial_fit: its folds depend on the number of rows, and its "
+        "errors need them all. Call fit with all rows, e.g. with suffice.scan_parquet(folder)."
+    )
+
+
 class CrossValidated(Estimator):
     """Base class of estimators that choose a parameter by cross-validation."""
 
@@ -81,6 +90,11 @@ class CrossValidated(Estimator):
         self
         """
         return self._fit_to(X, y, sample_weight, routed=Routed.of(self, X, y, sample_weight, params))
+
+    @available_if(_needs_all_rows)
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Not available: folds and errors need the rows of earlier calls."""
+        raise NotImplementedError
 
     def get_metadata_routing(self) -> MetadataRouter:
         """The metadata that `fit` takes and passes on: also to the scorer, if there is `scoring`."""

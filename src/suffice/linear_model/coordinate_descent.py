@@ -16,7 +16,6 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
-from sklearn.utils.metaestimators import available_if
 
 from ..core.callers import warn
 from ..core.cost import afford
@@ -692,13 +691,6 @@ class Lasso(ElasticNet):
         self.selection = selection
 
 
-def _knows_its_folds(estimator: Any) -> bool:
-    raise AttributeError(
-        f"{type(estimator).__name__} has no partial_fit: its folds depend on the number of rows. Call "
-        f"fit with all rows, e.g. with suffice.scan_parquet(folder)."
-    )
-
-
 class ElasticNetCV(CrossValidated, _Penalised):
     """Elastic net with penalties chosen by cross-validation. One sum over the data serves all paths and
     folds.
@@ -856,11 +848,6 @@ class ElasticNetCV(CrossValidated, _Penalised):
         folds = routed.folds(data, 5 if self.cv is None else self.cv)
         start = start.replace(trained=folds.trained, tested=folds.tested)
         return self._estimated(start, data.map(Folds.number, folds).fold(Paths.summarize, start))
-
-    @available_if(_knows_its_folds)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Not available: the folds depend on the number of rows."""
-        raise NotImplementedError
 
     def _start(self, data: Partitions, classes: Any = None) -> Any:
         if np.ndim(self.alphas) > 1:

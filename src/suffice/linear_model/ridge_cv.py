@@ -20,7 +20,6 @@ from sklearn.base import BaseEstimator, RegressorMixin
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import check_scalar
-from sklearn.utils.metaestimators import available_if
 
 from ..core.callers import warn
 from ..core.loop import Progress
@@ -108,13 +107,6 @@ class RidgeChoice(Progress):
 def _moments_and_rows(start: LinearModel, block: Any) -> Parts:
     """The moments, and the number of rows."""
     return Parts((start.summarize(block), int(np.count_nonzero(block.weight))))
-
-
-def _reads_twice(estimator: Any) -> bool:
-    raise AttributeError(
-        f"{type(estimator).__name__} has no partial_fit: its errors need all rows. Call fit with all rows, "
-        f"e.g. with suffice.scan_parquet(folder)."
-    )
 
 
 class _Predictions(RegressorMixin, BaseEstimator):
@@ -365,11 +357,6 @@ class RidgeCV(CrossValidated, LeastSquares):
         model = progress.model
         coef = model.coef[0] if len(model.coef) == 1 else model.coef  # flat for a column of targets too
         return {**super()._fitted(progress), "coef_": coef}
-
-    @available_if(_reads_twice)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Not available: the errors need the rows of earlier calls."""
-        raise NotImplementedError
 
 
 def r2_of_moments(model: LinearModel, s: Moments) -> float:
