@@ -46,6 +46,9 @@ class Steps(Progress):
     without: int = 0  # steps since the average was least
     size: int = 0  # of a batch
     rows: int = 0  # of a pass
+    # Of `partial_fit`, which has no course.
+    inertia_: float | None = None
+    n_steps_: int | None = None
 
 
 def moved(model: Centers, total: Any, s: Any) -> tuple[Centers, np.ndarray]:
@@ -288,8 +291,8 @@ default='k-means++'
             rows = data.fold(draw, min(n, 2 * self.n_clusters), seed, steps, NOBODY).row
             model, total = reassigned(model, total, self.reassignment_ratio, rows)
             since = 0
-        state = Steps(model, statistics=s, total=total, since=since)
-        self._publish(state, inertia_=s.inertia, n_steps_=steps + 1)
+        state = Steps(model, statistics=s, total=total, since=since, inertia_=s.inertia, n_steps_=steps + 1)
+        self._publish(state)
         if self.compute_labels:
             Clusterer._label(self, OwnRows.of(X, None, sample_weight), data)
         return self

@@ -150,9 +150,7 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         features = data.fold(describe).features
         lost = np.flatnonzero(features.weight == 0)
         if len(lost):
-            warn(
-                f"{named(lost)} constant: all values are missing. The loadings are 0.",
-            )
+            warn(f"{named(lost)} constant: all values are missing. The loadings are 0.")
         spread = np.where(features.variance > 0, features.variance, features.variance.max() or 1.0)
         model = Mixture(np.ones(1), family.replace(mean=features.mean[None], noise=spread[None]))
 
@@ -166,9 +164,7 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         noise, variance = self.model_.component.noise[0], np.diag(s.variance[0])  # type: ignore[attr-defined]
         constant = np.flatnonzero(variance <= (1e-14 * s.mean[0]) ** 2)  # but for rounding
         if len(constant):
-            warn(
-                f"{named(constant)} constant: the loadings are 0, and the noise variance is a small number.",
-            )
+            warn(f"{named(constant)} constant: the loadings are 0, and the noise variance is a small number.")
         zero = np.setdiff1d(np.flatnonzero(noise <= 2.0 * LEAST * variance), constant)
         if len(zero) and self.n_components is not None:
             warn(

@@ -226,8 +226,8 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """Return the fitted attributes that follow from the model and the statistics, except `model_`."""
         return {}
 
-    def _publish(self, progress: Progress, **more: Any) -> Self:
-        """Set the fitted attributes: those of the progress, those of `_fitted`, and `more`.
+    def _publish(self, progress: Progress) -> Self:
+        """Set the fitted attributes: those of the progress, and those of `_fitted`.
 
         Fields of the progress whose names end with an underscore become attributes, unless they are None.
         """
@@ -237,7 +237,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
             course = np.array(progress.trace), progress.n_iter, progress.converged, progress.stopped_because
             fitted |= dict(zip(COURSE, course, strict=True))
         found = {k: v for k, v in vars(progress).items() if k.endswith("_") and v is not None}
-        fitted |= {**self._fitted(progress), **found, **more}  # if `_fitted` raises, nothing is set
+        fitted |= {**self._fitted(progress), **found}  # if `_fitted` raises, nothing is set
         for name in [name for name in vars(self) if self._is_outdated(name)]:
             del self.__dict__[name]
         self.__dict__.update(fitted)

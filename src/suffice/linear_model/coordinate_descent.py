@@ -565,9 +565,7 @@ class ElasticNet(_Penalised):
         D = model.coef.shape[1]
         spread = np.sqrt(np.diag(s.scatter)[:D] / s.weight)
         if self.fit_intercept and (np.abs(s.mean[:D]) > 1e-5 * spread).any():
-            warn(
-                "Gram matrix was provided but X was centered to fit intercept: recomputing Gram matrix.",
-            )
+            warn("Gram matrix was provided but X was centered to fit intercept: recomputing Gram matrix.")
             return
         gram, ours = np.asarray(self.precompute, dtype=np.float64), model.square(s)[:D, :D]
         if gram.shape == ours.shape:

@@ -531,13 +531,9 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
                 raise ValueError("l1_ratio must be specified when penalty is elasticnet.")
             return ratio
         if ratio is not None and 0.0 < ratio < 1.0:
-            warn(
-                f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty}).",
-            )
+            warn(f"l1_ratio parameter is only used when penalty is 'elasticnet'. Got (penalty={penalty}).")
         if penalty is not None and ratio != (1.0 if penalty == "l1" else 0.0):
-            warn(
-                f"Inconsistent values: penalty={penalty} with l1_ratio={ratio}. Please use l1_ratio only.",
-            )
+            warn(f"Inconsistent values: penalty={penalty} with l1_ratio={ratio}. Please use l1_ratio only.")
         return 1.0 if penalty == "l1" else 0.0
 
     def _start(self, data: Partitions) -> tuple[LogLinear, ColumnSizes, float]:
