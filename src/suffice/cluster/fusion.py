@@ -219,6 +219,7 @@ class FusionClustering(Clustering):
         "penalty": [StrOptions({"l0", "l1", "l2"})],
         "fusion_tol": [NON_NEGATIVE],
     }
+    _guarantee = Guarantee.always("order", gathers=True)
 
     def __init__(
         self,
@@ -234,9 +235,6 @@ class FusionClustering(Clustering):
         self.tol = tol
         self.max_iter = max_iter
         self.fusion_tol = fusion_tol
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("order", gathers=True)
 
     def _solve(self, data: Partitions) -> Progress:
         n_rows(self, data)

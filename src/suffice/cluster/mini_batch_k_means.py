@@ -181,6 +181,7 @@ default='k-means++'
         "n_init": [StrOptions({"auto"}), AT_LEAST_1],
         "reassignment_ratio": [NON_NEGATIVE],
     }
+    _guarantee = Guarantee.always("approximate")
 
     def __init__(
         self,
@@ -210,9 +211,6 @@ default='k-means++'
         self.init_size = init_size
         self.n_init = n_init
         self.reassignment_ratio = reassignment_ratio
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("approximate")
 
     def _solve(self, data: Partitions) -> Progress:
         tol, n = self._tolerance(data, self.n_clusters), int(data.fold(describe).rows)

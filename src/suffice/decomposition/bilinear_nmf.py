@@ -193,6 +193,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         "kernel_params": [dict, None],
         "init": [StrOptions({"random", "custom"})],
     }
+    _guarantee = Guarantee.always(gathers=True)
 
     def __init__(
         self,
@@ -216,9 +217,6 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.max_iter = max_iter
         self.random_state = random_state
         self.checkpoint = checkpoint
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee(gathers=True)
 
     def fit(  # type: ignore[override]
         self, X: Any, y: Any = None, W: Any = None, V: Any = None, sample_weight: Any = None

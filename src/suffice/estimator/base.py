@@ -94,9 +94,9 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
                 setattr(cls, name, _entered(name, method))
             elif name in FITS and hasattr(method, "fn"):  # of scikit-learn's `available_if`
                 method.fn = _entered(name, method.fn)
-        usual = {name: USUAL[name] for name in cls._get_param_names() if name in USUAL}
-        if usual.keys() - cls._parameter_constraints.keys():
-            cls._parameter_constraints = {**usual, **cls._parameter_constraints}
+        declared = cls._parameter_constraints
+        if usual := {name for name in cls._get_param_names() if name in USUAL and name not in declared}:
+            cls._parameter_constraints = {**declared, **{name: USUAL[name] for name in sorted(usual)}}
         inherited = getattr(cls.__init__, "__module__", "").startswith("sklearn.")
         if "__init__" in vars(cls) or (inherited and not hasattr(cls.__init__, "__wrapped__")):
             cls.__init__ = advised(cls.__init__)  # type: ignore[method-assign]

@@ -24,6 +24,12 @@ class Guarantee:
     exact: str = "rounding"  # one of EXACT
     gathers: bool = False  # whether rows of a scan or a cluster are sent to the driver, which must hold them
 
+    @classmethod
+    def always(cls, exact: str = "rounding", gathers: bool = False) -> Any:
+        """The method `_guarantee` of a class whose guarantee does not depend on parameters."""
+        guarantee = cls(exact, gathers)
+        return lambda estimator: guarantee
+
 
 # Laws that some estimators do not keep, as tests/laws tests them.
 LAWS = {

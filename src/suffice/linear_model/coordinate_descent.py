@@ -803,6 +803,7 @@ class ElasticNetCV(CrossValidated, _Penalised):
     counts_rows: ClassVar[bool] = True
     path = staticmethod(enet_path)
     __sklearn_tags__ = tags(target_tags__multi_output=False)
+    _guarantee = Guarantee.always("order")  # folds are runs of rows
 
     def __init__(
         self,
@@ -836,9 +837,6 @@ class ElasticNetCV(CrossValidated, _Penalised):
         self.positive = positive
         self.random_state = random_state
         self.selection = selection
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("order")  # folds are runs of rows
 
     def _solve(self, data: Partitions, classes: Any = None, routed: Any = None) -> Progress:
         self._flat_target = True

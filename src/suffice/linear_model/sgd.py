@@ -166,9 +166,7 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
         "average": [Interval(Integral, 0, None, closed="neither"), "boolean"],
     }
     __sklearn_tags__ = tags(sparse=True)
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("approximate")
+    _guarantee = Guarantee.always("approximate")
 
     def _zero(self, data: Partitions, classes: Any = None) -> LinearLoss:
         """The model whose weights are zero."""

@@ -235,6 +235,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         "modified_tol": [Interval(Real, 0, None, closed="left")],
         "neighbors_algorithm": Neighbors._parameter_constraints["algorithm"],
     }
+    _guarantee = Guarantee.always("order", gathers=True)
 
     def __init__(
         self,
@@ -264,9 +265,6 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         self.neighbors_algorithm = neighbors_algorithm
         self.random_state = random_state
         self.n_jobs = n_jobs
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("order", gathers=True)
 
     def _solve(self, data: Partitions) -> Progress:
         block = data.gather(INSTEAD)

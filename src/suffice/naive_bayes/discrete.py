@@ -35,9 +35,7 @@ class DiscreteNB(GenerativeClassifier):
     }
     # The score is poor on rows that are not counts.
     __sklearn_tags__ = tags(sparse=True, classifier_tags__poor_score=True)
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
+    _guarantee = Guarantee.always("bit")
 
     def _prior(self, K: int) -> Any:
         return np.full(K, 1.0 / K) if self.class_prior is None and not self.fit_prior else self.class_prior

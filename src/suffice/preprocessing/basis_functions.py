@@ -253,6 +253,7 @@ class BasisFunctions(TransformerMixin, Estimator):
         "width": [POSITIVE, Numbers(0), None],
         "include_bias": ["boolean"],
     }
+    _guarantee = Guarantee.always("bit")
 
     def __init__(
         self,
@@ -270,9 +271,6 @@ class BasisFunctions(TransformerMixin, Estimator):
         self.knots = knots
         self.width = width
         self.include_bias = include_bias
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
 
     def _solve(self, data: Partitions) -> Progress:
         start = self._start()

@@ -90,15 +90,13 @@ class DatetimeEncoder(TransformerMixin, Estimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"features": [list, tuple], "cyclic": ["boolean"]}
     __sklearn_tags__ = tags(allow_nan=True, string=True, two_d_array=False, requires_fit=True)
+    _guarantee = Guarantee.always("bit")
 
     def __init__(
         self, features: Any = ("year", "month", "day", "weekday", "hour"), *, cyclic: bool = False
     ) -> None:
         self.features = features
         self.cyclic = cyclic
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
 
     def _check_options(self) -> None:
         unknown = [part for part in self.features if part not in PERIODS]

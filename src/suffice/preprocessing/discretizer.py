@@ -134,9 +134,7 @@ class KBinsDiscretizer(ColumnTransform, compat.KBinsDiscretizer):
     model_: Annotated[Bins, "D"]
     _parameter_constraints: ClassVar[dict[str, Any]] = compat.KBinsDiscretizer._parameter_constraints
     _derived = ("_encoder", "bin_edges_", "n_bins_")
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
+    _guarantee = Guarantee.always("bit")
 
     def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
         if (

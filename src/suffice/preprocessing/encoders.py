@@ -104,9 +104,7 @@ class Encoder(Estimator):
     categories_: list[np.ndarray]
     statistics_: Any
     __sklearn_tags__ = tags(string=True)
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
+    _guarantee = Guarantee.always("bit")
 
     def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
         """Partitions of rows; or arrays without weights, which scikit-learn fits."""

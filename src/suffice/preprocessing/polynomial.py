@@ -89,9 +89,7 @@ class PolynomialFeatures(ColumnTransform, preprocessing.PolynomialFeatures):
 
     model_: Products
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.PolynomialFeatures._parameter_constraints
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
+    _guarantee = Guarantee.always("bit")
 
     def _solve(self, data: Partitions, classes: Any = None) -> Progress:
         """The products, without a pass over the data."""
@@ -190,14 +188,12 @@ class SplineTransformer(ColumnTransform, compat.SplineTransformer):
         "`SplineTransformer` is configured to error in this case (handle_missing='error'): set "
         "handle_missing='zeros', or fill them, e.g. with suffice.impute.SimpleImputer"
     )
+    _guarantee = Guarantee.always("bit")
 
     def __sklearn_tags__(self) -> Any:
         tags = super().__sklearn_tags__()
         tags.input_tags.allow_nan = self.handle_missing == "zeros"
         return tags
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
 
     def _start(self, data: Partitions, classes: Any = None) -> ColumnRanges | ColumnQuantiles:
         D = self.n_features_in_

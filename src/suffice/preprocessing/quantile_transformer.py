@@ -91,9 +91,7 @@ class QuantileTransformer(QuantileTransform, preprocessing.QuantileTransformer):
     _parameter_constraints: ClassVar[dict[str, Any]] = (
         preprocessing.QuantileTransformer._parameter_constraints
     )
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
+    _guarantee = Guarantee.always("bit")
 
     def _check_input(self, X: Any) -> None:
         if self.subsample is not None and self.n_quantiles > self.subsample:

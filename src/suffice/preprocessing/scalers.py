@@ -206,9 +206,7 @@ class MinMaxScaler(RangeTransform, preprocessing.MinMaxScaler):
     )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.MinMaxScaler._parameter_constraints
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
+    _guarantee = Guarantee.always("bit")
 
     def _check_input(self, X: Any) -> None:
         low, high = self.feature_range
@@ -321,9 +319,7 @@ class MaxAbsScaler(RangeTransform, compat.MaxAbsScaler):
     )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = compat.MaxAbsScaler._parameter_constraints
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
+    _guarantee = Guarantee.always("bit")
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         model, s = progress.model, progress.statistics
@@ -428,9 +424,7 @@ class RobustScaler(QuantileTransform, preprocessing.RobustScaler):
     )
 
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.RobustScaler._parameter_constraints
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
+    _guarantee = Guarantee.always("bit")
 
     def _check_input(self, X: Any) -> None:
         low, high = self.quantile_range

@@ -243,9 +243,7 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
     exempt = (Exempt("model", "It is scikit-learn's encoder, fitted to categories and their sums."),)
 
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.TargetEncoder._parameter_constraints
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee()
+    _guarantee = Guarantee.always()
 
     def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
         """Partitions of rows; or arrays without weights, with the targets, which scikit-learn fits."""

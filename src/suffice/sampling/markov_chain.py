@@ -252,12 +252,10 @@ class MarkovChain(DensityMixin, Estimator):
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"order": [AT_LEAST_1]}
     __sklearn_tags__ = tags(string=True, categorical=True)
+    _guarantee = Guarantee.always("bit")
 
     def __init__(self, order: int = 1) -> None:
         self.order = order
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
 
     @classmethod
     def from_transition(cls, transition: Any, *, start: Any = None, states: Any = None) -> Self:

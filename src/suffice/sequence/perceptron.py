@@ -102,6 +102,7 @@ class StructuredPerceptron(ChainClassifier):
     """
 
     _parameter_constraints: ClassVar[dict[str, Any]] = {"average": ["boolean"]}
+    _guarantee = Guarantee.always("order", gathers=True)
 
     def __init__(
         self,
@@ -117,9 +118,6 @@ class StructuredPerceptron(ChainClassifier):
         self.shuffle = shuffle
         self.random_state = random_state
         self.checkpoint = checkpoint
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("order", gathers=True)
 
     def _solve(self, data: Partitions) -> Progress:
         from ..loops.margin import perceptron

@@ -120,9 +120,7 @@ class SupportVectorMachine(TakesKernel):
     }
     reports_tasks = True
     checkpoint: Any
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("order", gathers=True)
+    _guarantee = Guarantee.always("order", gathers=True)
 
     @abstractmethod
     def _solve_dual(self, columns: Columns, y: np.ndarray, weight: np.ndarray, record: Record) -> Result:

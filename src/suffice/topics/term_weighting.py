@@ -181,6 +181,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
         "norm": [StrOptions({"l2", "l1"}), None],
     }
     __sklearn_tags__ = tags(sparse=True, positive_only=True)
+    _guarantee = Guarantee.always("bit")
 
     def __init__(
         self, local: str = "frequency", collection: str | None = "idf", norm: str | None = "l2"
@@ -188,9 +189,6 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
         self.local = local
         self.collection = collection
         self.norm = norm
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
 
     def _start(self, data: Partitions, classes: Any = None) -> Weights:
         return Weights(np.ones(self.n_features_in_), self.local, self.collection, self.norm)

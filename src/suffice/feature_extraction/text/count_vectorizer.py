@@ -277,6 +277,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         "dtype": "no_validation",
     }
     __sklearn_tags__ = tags(string=True, two_d_array=False)
+    _guarantee = Guarantee.always("bit")
 
     def __init__(
         self,
@@ -316,9 +317,6 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         self.vocabulary = vocabulary
         self.binary = binary
         self.dtype = dtype
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
 
     def fit(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Self:
         """Learn the vocabulary in one pass over the documents.

@@ -106,6 +106,7 @@ class HashingVectorizer(TransformerMixin, Estimator, auto_wrap_output_keys=None)
         "alternate_sign": ["boolean"],
     }
     __sklearn_tags__ = tags(string=True, two_d_array=False, requires_fit=False)
+    _guarantee = Guarantee.always("bit")
 
     def __init__(
         self,
@@ -143,9 +144,6 @@ class HashingVectorizer(TransformerMixin, Estimator, auto_wrap_output_keys=None)
         self.norm = norm
         self.alternate_sign = alternate_sign
         self.dtype = dtype
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
 
     def _check_options(self) -> None:
         self._hasher()._warn_for_unused_params()

@@ -106,6 +106,7 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, OnePass, auto_wra
     preserves_dtype = ("transform",)
     _parameter_constraints: ClassVar[dict[str, Any]] = OPTIONS
     __sklearn_tags__ = tags(sparse=True)
+    _guarantee = Guarantee.always("bit")
 
     def __init__(
         self,
@@ -119,9 +120,6 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, OnePass, auto_wra
         self.use_idf = use_idf
         self.smooth_idf = smooth_idf
         self.sublinear_tf = sublinear_tf
-
-    def _guarantee(self) -> Guarantee:
-        return Guarantee("bit")
 
     def _start(self, data: Partitions, classes: Any = None) -> Weights:
         return _weights(self, self.n_features_in_)
