@@ -27,14 +27,7 @@ from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..core.values import Value
 from ..estimator.guarantees import DRAWS_STARTS, Guarantee
-from ..estimator.parameters import (
-    AT_LEAST_1,
-    AT_LEAST_2,
-    FINITE,
-    NON_NEGATIVE,
-    StrOptions,
-    seed_of,
-)
+from ..estimator.parameters import AT_LEAST_1, AT_LEAST_2, FINITE, NON_NEGATIVE, StrOptions, seed_of
 from ..fitting.landmarks import Features
 from ..fitting.nearest import squared_distances
 from ..inputs import in_blocks

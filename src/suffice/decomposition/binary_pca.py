@@ -27,14 +27,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Exempt
-from ..estimator.parameters import (
-    AT_LEAST_0,
-    AT_LEAST_1,
-    FINITE,
-    NON_NEGATIVE,
-    StrOptions,
-    seed_of,
-)
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, FINITE, NON_NEGATIVE, StrOptions, seed_of
 from ..estimator.scores import mean_score
 from ..estimator.tags import tags
 from ..fitting.em import em

@@ -27,13 +27,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Estimator, must_have_rows, reads_partitions
 from ..estimator.guarantees import GATHERS_LEAVES, Guarantee
-from ..estimator.parameters import (
-    AT_LEAST_1,
-    HasMethods,
-    Interval,
-    RealNotInt,
-    seed_of,
-)
+from ..estimator.parameters import AT_LEAST_1, HasMethods, Interval, RealNotInt, seed_of
 from ..estimator.scores import Classifier, Regressor
 from ..fitting.shared import fits_on
 from ..inputs import Check, answers_of, in_memory, source_of
@@ -47,14 +41,7 @@ from ..tree.growth import binned, grow_tree
 from ..tree.pruning import pruned
 from .draws import MOST, Draws, mean_draws, warn_of_unscored
 from .forest import gathered_if_few, grown, sampled
-from .weak_learners import (
-    Members,
-    OfMembers,
-    fitted_member,
-    packed,
-    seeded,
-    unpacked,
-)
+from .weak_learners import Members, OfMembers, fitted_member, packed, seeded, unpacked
 
 AT_ONCE = 16  # number of members whose fits share the passes over data that is not in memory
 INSTEAD = "use an estimator of suffice that does not gather the rows."

@@ -35,14 +35,7 @@ from ..inputs import answers_of, read_rows
 from ..statistics import class_codes, class_counts, margin_loss, quantile_sketch
 from ..tree.cart import DecisionTreeClassifier, DecisionTreeRegressor
 from ..tree.model import Tree
-from .weak_learners import (
-    PERSIST_ROUNDS,
-    Boosting,
-    OfMembers,
-    fitted_member,
-    rows_for,
-    unpacked,
-)
+from .weak_learners import PERSIST_ROUNDS, Boosting, OfMembers, fitted_member, rows_for, unpacked
 
 RATIOS = 1 << 16  # number of distinct ratios up to which a median is exact
 LARGEST = 1 << 20  # largest coefficient of a line search, for a loss without a minimum

@@ -28,15 +28,7 @@ from .planes import cutting_planes
 from .problem import ColumnRidgePenalty, LossModel, Problem, RidgePenalty, ScaledProblem
 from .quasi_newton import quasi_newton
 from .resident import Resident
-from .sampler import (
-    Chain,
-    Chains,
-    Draw,
-    Sampler,
-    effective_sample_size,
-    metropolis_step,
-    split_r_hat,
-)
+from .sampler import Chain, Chains, Draw, Sampler, effective_sample_size, metropolis_step, split_r_hat
 from .scaling import iterative_scaling, scaling_step
 from .solvers import SOLVERS, Solver, find_solver
 

@@ -4,16 +4,7 @@ from .base import Centered, Exponential, Kernel, Normalized, Product, Scaled, Su
 from .checks import Definiteness, is_positive_definite
 from .expansion import KernelColumns, KernelExpansion
 from .strings import Subsequences, string_kernel
-from .vectors import (
-    RBF,
-    Laplacian,
-    Linear,
-    Polynomial,
-    Precomputed,
-    Sigmoid,
-    as_kernel,
-    is_precomputed,
-)
+from .vectors import RBF, Laplacian, Linear, Polynomial, Precomputed, Sigmoid, as_kernel, is_precomputed
 
 __all__ = [
     "RBF",

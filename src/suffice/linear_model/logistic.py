@@ -26,14 +26,7 @@ from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.guarantees import FROM_ZERO, Guarantee
-from ..estimator.parameters import (
-    AT_LEAST_0,
-    INF,
-    POSITIVE,
-    SHARE,
-    Hidden,
-    StrOptions,
-)
+from ..estimator.parameters import AT_LEAST_0, INF, POSITIVE, SHARE, Hidden, StrOptions
 from ..estimator.scores import Classifier
 from ..fitting import ColumnRidgePenalty, EpochIterates, LinearScore, Problem, find_solver
 from ..fitting.descent import Descent

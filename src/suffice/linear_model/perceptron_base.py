@@ -16,11 +16,7 @@ from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative, must_have_rows
 from ..estimator.guarantees import Guarantee
-from ..estimator.parameters import (
-    AT_LEAST_1,
-    NON_NEGATIVE,
-    POSITIVE,
-)
+from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, POSITIVE
 from ..estimator.scores import Classifier
 from ..fitting import LinearScore
 from ..inputs import read_rows

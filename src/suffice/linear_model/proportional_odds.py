@@ -20,12 +20,7 @@ from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.guarantees import FROM_ZERO
-from ..estimator.parameters import (
-    AT_LEAST_0,
-    INF,
-    POSITIVE,
-    StrOptions,
-)
+from ..estimator.parameters import AT_LEAST_0, INF, POSITIVE, StrOptions
 from ..estimator.scores import Classifier
 from ..estimator.tags import tags
 from ..fitting import LossModel, Problem, find_solver

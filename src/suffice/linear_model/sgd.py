@@ -28,15 +28,7 @@ from ..core.shapes import must
 from ..estimator.answers import row_wise
 from ..estimator.base import must_have_rows
 from ..estimator.guarantees import Exempt, Guarantee
-from ..estimator.parameters import (
-    AT_LEAST_1,
-    FINITE,
-    NON_NEGATIVE,
-    POSITIVE,
-    SHARE,
-    Interval,
-    StrOptions,
-)
+from ..estimator.parameters import AT_LEAST_1, FINITE, NON_NEGATIVE, POSITIVE, SHARE, Interval, StrOptions
 from ..estimator.scores import Classifier, Regressor, residuals
 from ..estimator.tags import tags
 from ..fitting import LinearScore

@@ -23,14 +23,7 @@ from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
 from ..estimator.base import Iterative
 from ..estimator.guarantees import Exempt
-from ..estimator.parameters import (
-    AT_LEAST_0,
-    AT_LEAST_1,
-    FINITE,
-    NON_NEGATIVE,
-    Numbers,
-    StrOptions,
-)
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, FINITE, NON_NEGATIVE, Numbers, StrOptions
 from ..families import (
     GAUSSIANS,
     Bernoulli,

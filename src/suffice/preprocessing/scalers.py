@@ -15,14 +15,7 @@ from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import KEEPS_NAN, OF_PLACES, SKETCHES, Guarantee
 from . import compat
-from .columns import (
-    ColumnMoments,
-    ColumnTransform,
-    QuantileTransform,
-    RangeTransform,
-    counts,
-    nonzero_scale,
-)
+from .columns import ColumnMoments, ColumnTransform, QuantileTransform, RangeTransform, counts, nonzero_scale
 
 CENTERED = "Cannot center sparse matrices: pass `{}=False` instead, since centred rows have no zeros."
 

@@ -22,15 +22,7 @@ from ..core.values import Value
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.kernel import INSTEAD
-from ..estimator.parameters import (
-    AT_LEAST_0,
-    AT_LEAST_1,
-    INF,
-    POSITIVE,
-    SHARE,
-    StrOptions,
-    seed_of,
-)
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, INF, POSITIVE, SHARE, StrOptions, seed_of
 from ..fitting import LossModel, Problem, ScaledProblem, Solver, find_solver
 from ..fitting.landmarks import Features, Landmarks
 from ..fitting.linear_algebra import add_transposed_times, times

@@ -29,13 +29,7 @@ from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
-from ..estimator.parameters import (
-    NON_NEGATIVE,
-    POSITIVE,
-    Numbers,
-    StrOptions,
-    seed_of,
-)
+from ..estimator.parameters import NON_NEGATIVE, POSITIVE, Numbers, StrOptions, seed_of
 from ..fitting import LossModel, Problem, find_solver
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..kernels import Kernel, KernelColumns, Linear, as_kernel

@@ -9,13 +9,7 @@ from .bounds import (
     vc_bound,
     vc_confidence,
 )
-from .margins import (
-    hyperplane_distance,
-    hyperplane_projection,
-    is_linearly_separable,
-    margin,
-    novikoff_bound,
-)
+from .margins import hyperplane_distance, hyperplane_projection, is_linearly_separable, margin, novikoff_bound
 from .smo import SMOStep, smo_step
 
 __all__ = [

@@ -25,14 +25,7 @@ from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..estimator.answers import nameless, row_wise
 from ..estimator.base import Iterative
-from ..estimator.parameters import (
-    AT_LEAST_0,
-    AT_LEAST_1,
-    NON_NEGATIVE,
-    Interval,
-    Numbers,
-    StrOptions,
-)
+from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, NON_NEGATIVE, Interval, Numbers, StrOptions
 from ..estimator.tags import tags
 from ..fitting import em
 from ..inputs import map_rows, open_rows, read_rows

@@ -21,15 +21,7 @@ import numpy as np
 
 from ..core import partitions
 from ..core.partitions import Partitions
-from ..loops.trees import (
-    MISSING_LEFT,
-    NONE_MISSING,
-    SQUARED_ERROR,
-    find_split,
-    grow,
-    mixed,
-    preorder,
-)
+from ..loops.trees import MISSING_LEFT, NONE_MISSING, SQUARED_ERROR, find_split, grow, mixed, preorder
 from ..statistics.bins import FeatureBins
 from ..statistics.histograms import Binned, Histograms, bin_offsets
 from .model import Tree, joined_sets
