@@ -11,7 +11,7 @@ from collections.abc import Callable
 import numpy as np
 
 from ..core.loop import Watch
-from .descent import Descent, at_rest, minimum_along, no_step
+from .descent import Descent, at_rest, descend, minimum_along, no_step
 
 
 def conjugate_gradient(
@@ -51,26 +51,15 @@ def conjugate_gradient(
     """
 
     def step(state: Descent) -> Descent:
-        if state.gradient is None:
-            value, gradient = fun(state.model)
-            state = state.replace(value=value, gradient=gradient)
         direction, length = _direction(state)
         result = minimum_along(fun, state, direction, length=length, accuracy=0.05)
         promised = -length * float(state.gradient.dot(direction))
         if result is None:
             return no_step(state, state.gradient, promised, tol)
-        new, value, gradient = result
-        return Descent(
-            new,
-            (*state.trace, value),
-            stopped_because=at_rest(state, value, gradient, promised, tol),
-            value=value,
-            gradient=gradient,
-            steps=(new - state.model,),
-            changes=(gradient - state.gradient,),
-        )
+        _, value, gradient = result
+        return state.with_last_step(*result, at_rest(state, value, gradient, promised, tol))
 
-    return (watch or Watch()).limited(max_iter).loop(step, Descent(np.array(start, dtype=np.float64)))
+    return descend(fun, start, step, max_iter, watch)
 
 
 def _direction(state: Descent) -> tuple[np.ndarray, float]:

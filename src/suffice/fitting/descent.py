@@ -31,6 +31,35 @@ class Descent(Progress):
     steps: Annotated[tuple[np.ndarray, ...], "M of (D,)"] = ()
     changes: Annotated[tuple[np.ndarray, ...], "M of (D,)"] = ()  # changes of the gradient over the steps
 
+    def moved(self, new: np.ndarray, value: float, gradient: np.ndarray, reason: str, **more: Any) -> Descent:
+        """Return the state after a step to a new point. `reason` is why to stop there; "" to continue."""
+        trace = (*self.trace, value)
+        return Descent(new, trace, stopped_because=reason, value=value, gradient=gradient, **more)
+
+    def with_last_step(self, new: np.ndarray, value: float, gradient: np.ndarray, reason: str) -> Descent:
+        """Return the same with the step and the change of the gradient, from which the next step follows."""
+        pair = {"steps": (new - self.model,), "changes": (gradient - self.gradient,)}
+        return self.moved(new, value, gradient, reason, **pair)
+
+
+def descend(
+    fun: Callable[[np.ndarray], tuple[float, np.ndarray]],
+    start: np.ndarray | Descent,
+    step: Callable[[Descent], Descent],
+    max_iter: int,
+    watch: Watch | None,
+) -> Descent:
+    """Repeat a step that needs the value and the gradient where it begins."""
+
+    def iteration(state: Descent) -> Descent:
+        if state.gradient is None:
+            value, gradient = fun(state.model)
+            state = state.replace(value=value, gradient=gradient)
+        return step(state)
+
+    first = start if isinstance(start, Descent) else Descent(np.array(start, dtype=np.float64))
+    return (watch or Watch()).limited(max_iter).loop(iteration, first)
+
 
 def newton(
     fun: Callable[[np.ndarray], tuple[float, np.ndarray, np.ndarray]],
@@ -112,14 +141,8 @@ def newton(
         small = lost_in_rounding(new_value, slopes, -slope)
         still = value - new_value <= ROUNDING * max(abs(value), abs(new_value), 1.0)
         still = still and (small or largest(slopes) >= largest(before))
-        return Descent(
-            new,
-            (*state.trace, new_value),
-            stopped_because=why_stopped(slopes, tol, still=still, small=small),
-            value=new_value,
-            gradient=new_gradient,
-            hessian=new_hessian,
-        )
+        reason = why_stopped(slopes, tol, still=still, small=small)
+        return state.moved(new, new_value, new_gradient, reason, hessian=new_hessian)
 
     return (
         (watch or Watch())

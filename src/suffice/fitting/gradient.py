@@ -17,7 +17,7 @@ from ..core.loop import Watch
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics
 from ..core.values import Value
-from .descent import ROUNDING, Descent, at_rest, minimum_along, no_step
+from .descent import ROUNDING, Descent, at_rest, descend, minimum_along, no_step
 
 EXACT = 1e-10  # slope at which an exact line search ends, relative to the slope at its start
 
@@ -75,9 +75,6 @@ def gradient_descent(
         return _halved(fun, state, length)
 
     def iteration(state: Descent) -> Descent:
-        if state.gradient is None:
-            value, gradient = fun(state.model)
-            state = state.replace(value=value, gradient=gradient)
         result = found_from(state)
         if result is None:
             return no_step(state, state.gradient, _reach(state), tol)
@@ -86,17 +83,9 @@ def gradient_descent(
             reason = at_rest(state, value, gradient, _reach(state), tol)
         else:
             reason = "tolerance" if np.abs(gradient).max(initial=0.0) <= tol else ""
-        return Descent(
-            new,
-            (*state.trace, value),
-            stopped_because=reason,
-            value=value,
-            gradient=gradient,
-            steps=(new - state.model,),
-            changes=(gradient - state.gradient,),
-        )
+        return state.with_last_step(new, value, gradient, reason)
 
-    return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
+    return descend(fun, start, iteration, max_iter, watch)
 
 
 def _two_point_length(state: Descent) -> float:
@@ -172,9 +161,6 @@ def coordinate_descent(
     axes = np.eye(len(start))
 
     def iteration(state: Descent) -> Descent:
-        if state.gradient is None:
-            value, gradient = fun(state.model)
-            state = state.replace(value=value, gradient=gradient)
         before = state
         for j, axis in enumerate(axes):
             if state.gradient[j] == 0.0:
@@ -186,7 +172,7 @@ def coordinate_descent(
         reason = at_rest(before, state.value, state.gradient, 0.0, tol)
         return state.replace(trace=(*state.trace, state.value), stopped_because=reason)
 
-    return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
+    return descend(fun, start, iteration, max_iter, watch)
 
 
 @dataclass(frozen=True)
@@ -280,7 +266,7 @@ def stochastic_descent(
         value, gradient = fun(x)
         small = np.abs(gradient).max(initial=0.0) <= tol
         reason = "tolerance" if small else ""
-        return Descent(x, (*state.trace, value), stopped_because=reason, value=value, gradient=gradient)
+        return state.moved(x, value, gradient, reason)
 
     return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
 
@@ -328,9 +314,6 @@ def svrg(
     """
 
     def iteration(state: Descent) -> Descent:
-        if state.gradient is None:
-            value, gradient = fun(state.model)
-            state = state.replace(value=value, gradient=gradient)
         ends = epoch(state.model, state.gradient, state.n_iter)
         direction = ends.point / ends.weight - state.model
         if not state.gradient.dot(direction) < 0:
@@ -340,6 +323,6 @@ def svrg(
             return no_step(state, state.gradient, _reach(state), tol)
         new, value, gradient = result
         reason = at_rest(state, value, gradient, _reach(state), tol)
-        return Descent(new, (*state.trace, value), stopped_because=reason, value=value, gradient=gradient)
+        return state.moved(new, value, gradient, reason)
 
-    return (watch or Watch()).limited(max_iter).loop(iteration, Descent(np.array(start, dtype=np.float64)))
+    return descend(fun, start, iteration, max_iter, watch)

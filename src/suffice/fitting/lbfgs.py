@@ -66,16 +66,9 @@ def limited_memory(
         still = state.value - value <= ROUNDING * max(abs(value), 1.0)
         still = still and largest(slopes) >= largest(slope_at)
         still = still and lost_in_rounding(value, slopes, promised)  # otherwise a later step may be better
-        return Descent(
-            new,
-            (*state.trace, value),
-            stopped_because=why_stopped(slopes, tol, still=still, small=still),
-            value=value,
-            gradient=gradient,
-            inverse=state.inverse,
-            steps=steps,
-            changes=changes,
-        )
+        reason = why_stopped(slopes, tol, still=still, small=still)
+        more = {"inverse": state.inverse, "steps": steps, "changes": changes}
+        return state.moved(new, value, gradient, reason, **more)
 
     first = start if isinstance(start, Descent) else Descent(np.array(start, dtype=np.float64))
     return (watch or Watch()).limited(max_iter).loop(step, first)

@@ -13,7 +13,7 @@ import numpy as np
 
 from ..core.cost import afford
 from ..core.loop import Watch
-from .descent import Descent, at_rest, minimum_along, no_step
+from .descent import Descent, at_rest, descend, minimum_along, no_step
 from .lbfgs import limited_memory
 from .linear_algebra import solve_positive
 
@@ -84,9 +84,6 @@ def quasi_newton(
     field = "hessian" if update == "bfgs" else "inverse"
 
     def step(state: Descent) -> Descent:
-        if state.gradient is None:
-            value, gradient = fun(state.model)
-            state = state.replace(value=value, gradient=gradient, **{field: np.eye(D)})
         if not np.isfinite(state.value):
             return state.replace(trace=(*state.trace, state.value), stopped_because="objective not finite")
         if update == "bfgs":
@@ -102,16 +99,10 @@ def quasi_newton(
         matrix = getattr(state, field)
         if d.dot(y) > 0:  # otherwise the matrix would not stay positive definite
             matrix = _updated(matrix, d, y, update, alpha)
-        return Descent(
-            new,
-            (*state.trace, value),
-            stopped_because=at_rest(state, value, gradient, promised, tol),
-            value=value,
-            gradient=gradient,
-            **{field: matrix},
-        )
+        reason = at_rest(state, value, gradient, promised, tol)
+        return state.moved(new, value, gradient, reason, **{field: matrix})
 
-    return (watch or Watch()).limited(max_iter).loop(step, Descent(start))
+    return descend(fun, Descent(start).replace(**{field: np.eye(D)}), step, max_iter, watch)
 
 
 def _updated(matrix: np.ndarray, d: np.ndarray, y: np.ndarray, update: str, alpha: float) -> np.ndarray:
