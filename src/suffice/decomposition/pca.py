@@ -22,7 +22,7 @@ from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
-from ..estimator.base import OnePass
+from ..estimator.base import Updatable
 from ..estimator.parameters import AT_LEAST_0, AT_LEAST_1, Interval, RealNotInt, StrOptions
 from ..estimator.scores import mean_score
 from ..fitting.linear_algebra import signs, times
@@ -98,7 +98,7 @@ def _padded(values: np.ndarray, most: int) -> np.ndarray:
     return np.concatenate([values[:most], np.zeros(max(0, most - len(values)))])
 
 
-class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
+class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Updatable):
     """Principal component analysis (PCA). The data is read once.
 
     Parameters
@@ -312,10 +312,6 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
                 f"svd_solver='arpack': use 'auto' for all components."
             )
         return int(requested)
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Update the model with more rows. The result equals one `fit` to all rows."""
-        return self._add(X, y, sample_weight)
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

@@ -24,7 +24,7 @@ from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
-from ..estimator.base import OnePass
+from ..estimator.base import Updatable
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
 from ..families.factor import lasso
 from ..fitting.linear_algebra import signs
@@ -215,7 +215,7 @@ def adjusted_variance(G: np.ndarray, V: np.ndarray) -> np.ndarray:
     return out
 
 
-class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
+class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Updatable):
     """Sparse principal component analysis: loadings with zeros. The data is read once.
 
     Parameters
@@ -426,10 +426,6 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
             "explained_variance_ratio_": variance / (total or 1.0),
             "mean_": model.mean,
         }
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Update the model with more rows. The result equals one `fit` to all rows."""
-        return self._add(X, y, sample_weight)
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

@@ -18,7 +18,7 @@ from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
-from ..estimator.base import OnePass
+from ..estimator.base import Updatable
 from ..estimator.parameters import StrOptions
 from ..fitting.linear_algebra import signs
 from ..inputs import map_rows, read_rows
@@ -73,7 +73,7 @@ def _triangular(S: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return solve_triangular(L, np.diag(1.0 / size), lower=True), size[:, None] * L
 
 
-class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
+class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Updatable):
     """Whitening: linear combinations of the features with covariance I. The data is read once.
 
     Parameters
@@ -160,10 +160,6 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         model: WhiteningMatrix = progress.model
         rank = round(float((model.W * model.V.T).sum()))  # the trace of a projection
         return {"whitening_": model.W, "dewhitening_": model.V, "mean_": model.mean, "rank_": rank}
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Update the model with more rows. The result equals one `fit` to all rows."""
-        return self._add(X, y, sample_weight)
 
     @row_wise
     def transform(self, X: Any) -> np.ndarray:

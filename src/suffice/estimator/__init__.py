@@ -5,7 +5,7 @@ from importlib import import_module
 from ..core.extras import when_imported
 from ..inputs import read_rows
 from .answers import row_wise
-from .base import Estimator, Iterative, OnePass
+from .base import Estimator, Iterative, OnePass, Updatable
 from .scores import Classifier, Regressor
 from .storing import load
 from .tags import tags
@@ -16,6 +16,7 @@ __all__ = [
     "Iterative",
     "OnePass",
     "Regressor",
+    "Updatable",
     "load",
     "read_rows",
     "row_wise",

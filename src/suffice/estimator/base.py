@@ -446,3 +446,25 @@ class OnePass(Estimator):
         must_be_same_classes(classes, known)
         start = self._start(data, known)
         return self._publish(self._estimated(start, self.statistics_ + self._summary(start, data)))
+
+
+class Updatable(OnePass):
+    """Base class of estimators fitted by one sum, to which later rows are added."""
+
+    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+        """Update the model with more rows. The result equals one `fit` to all rows.
+
+        Parameters
+        ----------
+        X : array, table, Parquet scan or distributed data set
+            The rows. To name the columns of target and weights in a table, see `suffice.rows`.
+        y : None
+            Ignored.
+        sample_weight : array, optional
+            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
+
+        Returns
+        -------
+        self
+        """
+        return self._add(X, y, sample_weight)

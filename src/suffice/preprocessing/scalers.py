@@ -3,7 +3,7 @@ statistical learning", 2009, sections 3.4 and 11.5.3."""
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -13,6 +13,7 @@ from sklearn import preprocessing
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
+from ..estimator.base import Updatable
 from ..estimator.guarantees import KEEPS_NAN, OF_PLACES, SKETCHES, Guarantee
 from . import compat
 from .columns import ColumnMoments, ColumnTransform, QuantileTransform, RangeTransform, counts, nonzero_scale
@@ -20,7 +21,7 @@ from .columns import ColumnMoments, ColumnTransform, QuantileTransform, RangeTra
 CENTERED = "Cannot center sparse matrices: pass `{}=False` instead, since centred rows have no zeros."
 
 
-class StandardScaler(ColumnTransform, preprocessing.StandardScaler):
+class StandardScaler(Updatable, ColumnTransform, preprocessing.StandardScaler):
     """Standardize features: subtract the mean and divide by the standard deviation.
 
     NaN counts in no sum, and stays NaN in `transform`.
@@ -107,24 +108,6 @@ class StandardScaler(ColumnTransform, preprocessing.StandardScaler):
             "n_samples_seen_": n[0] if (n == n[0]).all() else n,
         }
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add more rows. The result equals one `fit` to all rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        return self._add(X, y, sample_weight)
-
     @row_wise
     def transform(self, X: Any, copy: Any = None) -> Any:
         """Standardize the rows.
@@ -134,7 +117,7 @@ class StandardScaler(ColumnTransform, preprocessing.StandardScaler):
         return super().transform(X, copy)
 
 
-class MinMaxScaler(RangeTransform, preprocessing.MinMaxScaler):
+class MinMaxScaler(Updatable, RangeTransform, preprocessing.MinMaxScaler):
     """Scale each feature to a range, by default from 0 to 1.
 
     NaN is ignored in `fit`, and stays NaN in `transform`.
@@ -228,24 +211,6 @@ class MinMaxScaler(RangeTransform, preprocessing.MinMaxScaler):
             "n_samples_seen_": counts(s.weight).item(),
         }
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add more rows. The result equals one `fit` to all rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        return self._add(X, y, sample_weight)
-
     @row_wise
     def transform(self, X: Any) -> Any:
         """Scale the rows.
@@ -255,7 +220,7 @@ class MinMaxScaler(RangeTransform, preprocessing.MinMaxScaler):
         return super().transform(X)
 
 
-class MaxAbsScaler(RangeTransform, compat.MaxAbsScaler):
+class MaxAbsScaler(Updatable, RangeTransform, compat.MaxAbsScaler):
     """Divide each feature by its maximum absolute value. Zeros stay zeros, and so sparse rows sparse.
 
     NaN is ignored in `fit`, and stays NaN in `transform`.
@@ -322,24 +287,6 @@ class MaxAbsScaler(RangeTransform, compat.MaxAbsScaler):
             "scale_": nonzero_scale(largest),
             "n_samples_seen_": counts(s.weight).item(),
         }
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Add more rows. The result equals one `fit` to all rows.
-
-        Parameters
-        ----------
-        X : array, table, Parquet scan or distributed data set
-            The rows.
-        y : None
-            Ignored.
-        sample_weight : array, optional
-            Per-sample weights. A weight of 2 is equivalent to repeating the sample; 0 drops it.
-
-        Returns
-        -------
-        self
-        """
-        return self._add(X, y, sample_weight)
 
     @row_wise
     def transform(self, X: Any) -> Any:

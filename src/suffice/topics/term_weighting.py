@@ -21,7 +21,7 @@ from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..estimator.answers import row_wise
-from ..estimator.base import OnePass
+from ..estimator.base import Updatable
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import StrOptions
 from ..estimator.tags import tags
@@ -98,7 +98,7 @@ def _without_zeros(X: Any) -> sp.csr_array:
     return X
 
 
-class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
+class TermWeighting(OneToOneFeatureMixin, TransformerMixin, Updatable):
     """Weight the words of documents (tf-idf and variants): local times collection weight, then a norm.
 
     With tf the count of a word in a document, N the number of documents and n the number of those with the
@@ -195,10 +195,6 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, OnePass):
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         return {"idf_": progress.model.of_words}
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Update the model with more documents. The result equals one `fit` to all documents."""
-        return self._add(X, y, sample_weight)
 
     @row_wise
     def transform(self, X: Any) -> Any:

@@ -6,7 +6,7 @@ over the documents: those of `TfidfVectorizer` come with the vocabulary, in the 
 
 from __future__ import annotations
 
-from typing import Annotated, Any, ClassVar, Self
+from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
@@ -17,7 +17,7 @@ from ...core.callers import warn
 from ...core.loop import Progress
 from ...core.partitions import Partitions
 from ...estimator.answers import row_wise
-from ...estimator.base import OnePass
+from ...estimator.base import Updatable
 from ...estimator.guarantees import Exempt, Guarantee
 from ...estimator.parameters import StrOptions
 from ...estimator.tags import tags
@@ -47,7 +47,7 @@ def _checked_idf(value: Any, size: int | None) -> np.ndarray:
     return idf
 
 
-class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, OnePass, auto_wrap_output_keys=None):
+class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, Updatable, auto_wrap_output_keys=None):
     """Weight counts of words by tf-idf.
 
     Parameters
@@ -126,10 +126,6 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, OnePass, auto_wra
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         return {}
-
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
-        """Update the model with more documents. The result equals one `fit` to all documents."""
-        return self._add(X, y, sample_weight)
 
     @property
     def idf_(self) -> np.ndarray:
