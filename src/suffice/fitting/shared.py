@@ -397,7 +397,7 @@ def fits_on(
         yield from sharing.together([partial(fit, sharing.view(), n) for n in some], forgive=False)
 
 
-def depth_of(data: Any) -> int:
+def depth_of(data: Partitions) -> int:
     """Return how often the data was divided before, e.g. 1 within cross-validation.
 
     Folds of folds are drawn by different hashes.
