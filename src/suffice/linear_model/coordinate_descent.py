@@ -15,6 +15,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.metrics import check_scoring
 from sklearn.model_selection import check_cv
@@ -22,6 +23,8 @@ from sklearn.utils import check_scalar
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 
+from ..core.arguments import MaybeArray, Seed
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress
@@ -180,7 +183,7 @@ class FoldMoments(Statistics):
         return float(sum(fold.weight for fold in self.present))
 
 
-def fold_moments(n_folds: int, block: Any) -> FoldMoments:
+def fold_moments(n_folds: int, block: Rows) -> FoldMoments:
     """The moments of each fold. The last column of y holds the fold of each row."""
     fold, rows = block.y[:, -1], block.replace(y=block.y[:, :-1])
     if len(fold) and (fold == fold[0]).all():
@@ -206,7 +209,7 @@ class Paths(Model):
     grids: Annotated[Any, "(R, A) or None"] = None  # ratios, alphas
     errors: Annotated[Any, "(R, A, *) or None"] = None  # by fold, of rows left out
 
-    def summarize(self, block: Any) -> FoldMoments:
+    def summarize(self, block: Rows) -> FoldMoments:
         """The moments of each fold. The last column of y holds the fold of each row."""
         return fold_moments(self.trained.shape[1], block)
 
@@ -229,8 +232,8 @@ class Paths(Model):
 
 def enet_path(
     X: Any,
-    y: Any = None,
-    sample_weight: Any = None,
+    y: MaybeArray = None,
+    sample_weight: MaybeArray = None,
     *,
     l1_ratio: float = 0.5,
     eps: float = 1e-3,
@@ -351,7 +354,9 @@ def enet_path(
     return (*result, [int(model.n_iter[0]) for model in path]) if return_n_iter else result
 
 
-def lasso_path(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> tuple[Any, ...]:
+def lasso_path(
+    X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None, **options: Any
+) -> tuple[Any, ...]:
     """Compute the lasso path by coordinate descent, without an intercept. The data is read once.
 
     Parameters
@@ -527,7 +532,7 @@ class ElasticNet(_Penalised):
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ) -> None:
         self.alpha = alpha
@@ -544,7 +549,9 @@ class ElasticNet(_Penalised):
 
     path = staticmethod(enet_path)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
+    def fit(
+        self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None, check_input: bool = True
+    ) -> Self:
         """Fit to rows and targets, in one pass over the data.
 
         Parameters
@@ -587,7 +594,7 @@ class ElasticNet(_Penalised):
                 "these rows. Leave precompute out."
             )
 
-    def _start(self, data: Partitions, classes: Any = None) -> ElasticNetModel:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> ElasticNetModel:
         net = self._net(float(self.alpha), self.l1_ratio)
         if self.warm_start and hasattr(self, "coef_") and np.shape(self.coef_)[-1] == net.coef.shape[1]:
             net = net.replace(coef=np.atleast_2d(np.array(self.coef_, np.float64)))
@@ -685,7 +692,7 @@ class Lasso(ElasticNet):
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ) -> None:
         self.alpha = alpha
@@ -700,7 +707,7 @@ class Lasso(ElasticNet):
         self.selection = selection
 
 
-def _knows_its_folds(estimator: Any) -> bool:
+def _knows_its_folds(estimator: BaseEstimator) -> bool:
     raise AttributeError(
         f"{type(estimator).__name__} has no partial_fit: its folds depend on the number of rows. Call "
         f"fit with all rows, e.g. with suffice.scan_parquet(folder)."
@@ -843,7 +850,7 @@ class ElasticNetCV(_Penalised):
         verbose: Any = 0,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ) -> None:
         self.l1_ratio = l1_ratio
@@ -864,7 +871,7 @@ class ElasticNetCV(_Penalised):
     def _guarantee(self) -> Guarantee:
         return Guarantee("order")  # folds are runs of rows
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None, **params: Any) -> Self:
         """Fit to rows and targets, in one pass over the data. Rows that are not in memory are counted before
         it.
 
@@ -886,7 +893,7 @@ class ElasticNetCV(_Penalised):
         """
         return self._fit_to(X, y, sample_weight, routed=Routed.of(self, X, y, sample_weight, params))
 
-    def _solve(self, data: Partitions, classes: Any = None, routed: Any = None) -> Progress:
+    def _solve(self, data: Partitions, classes: MaybeArray = None, routed: Any = None) -> Progress:
         self._flat_target = True
         start = self._start(data)
         folds = routed.folds(data, 5 if self.cv is None else self.cv)
@@ -898,11 +905,11 @@ class ElasticNetCV(_Penalised):
         return router(self)
 
     @available_if(_knows_its_folds)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Not available: the folds depend on the number of rows."""
         raise NotImplementedError
 
-    def _start(self, data: Partitions, classes: Any = None) -> Any:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> Any:
         if np.ndim(self.alphas) > 1:
             raise ValueError(f"alphas has shape {np.shape(self.alphas)}, expected an array of 1 axis.")
         if np.ndim(self.alphas):
@@ -1043,7 +1050,7 @@ class LassoCV(ElasticNetCV):
         verbose: Any = False,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ) -> None:
         self.eps = eps
@@ -1061,7 +1068,7 @@ class LassoCV(ElasticNetCV):
         self.selection = selection
 
 
-def router(estimator: Any) -> MetadataRouter:
+def router(estimator: BaseEstimator) -> MetadataRouter:
     """The metadata of an estimator with a splitter `cv`, and with a scorer if it has `scoring`."""
     mapping = MethodMapping().add(caller="fit", callee="split")
     out = MetadataRouter(owner=estimator).add_self_request(estimator)
@@ -1083,7 +1090,14 @@ class Routed:
     for_scorer: dict[str, Any]
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> Self:
+    def of(
+        cls,
+        estimator: BaseEstimator,
+        X: Any,
+        y: MaybeArray,
+        sample_weight: MaybeArray,
+        params: dict[str, Any],
+    ) -> Self:
         source = source_of(X)
         arrays = (X, y) if source.is_plain else ()
         weighted = source.weighted or sample_weight
@@ -1094,7 +1108,7 @@ class Routed:
 
 
 def routed_params(
-    estimator: Any, sample_weight: Any, params: dict[str, Any], method: str = "fit"
+    estimator: BaseEstimator, sample_weight: MaybeArray, params: dict[str, Any], method: str = "fit"
 ) -> tuple[dict[str, Any], dict[str, Any]]:
     """The metadata for the splitter, e.g. groups, and for the scorer: without routing, the weights alone."""
     weighted = {} if sample_weight is None else {"sample_weight": sample_weight}

@@ -22,6 +22,8 @@ from sklearn.model_selection import GridSearchCV
 from sklearn.utils import check_scalar
 from sklearn.utils.metaestimators import available_if
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Matrix, Rows
 from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.model import Model
@@ -77,7 +79,7 @@ class LeaveOneOut(Model):
         constant = float(start.fit_intercept) / float(s.weight)
         return cls(center[:D], center[D:], axes, inverse, coef, constant, saturated)
 
-    def errors(self, block: Any) -> np.ndarray:
+    def errors(self, block: Rows) -> np.ndarray:
         """Errors of the predictions of each row by a fit to all other rows, (N, A, T)."""
         Z = np.asarray(block.X @ self.axes) - self.mean @ self.axes
         residual, left = np.tensordot(Z, self.coef, (1, 2)), Z**2 @ self.inverse.T
@@ -87,7 +89,7 @@ class LeaveOneOut(Model):
         left = 1.0 - block.weight[:, None] * (self.constant + left)
         return residual / np.maximum(left, EPS)[:, :, None]
 
-    def summarize(self, block: Any) -> LeftOut:
+    def summarize(self, block: Rows) -> LeftOut:
         return LeftOut(float(len(block)), np.einsum("n,nat->at", block.weight, self.errors(block) ** 2))
 
     def estimate(self, s: LeftOut) -> Self:
@@ -104,12 +106,12 @@ class RidgeChoice(Progress):
     cv_results_: Any = None
 
 
-def _moments_and_rows(start: LinearModel, block: Any) -> Parts:
+def _moments_and_rows(start: LinearModel, block: Rows) -> Parts:
     """The moments, and the number of rows."""
     return Parts((start.summarize(block), int(np.count_nonzero(block.weight))))
 
 
-def _reads_twice(estimator: Any) -> bool:
+def _reads_twice(estimator: BaseEstimator) -> bool:
     raise AttributeError(
         f"{type(estimator).__name__} has no partial_fit: its errors need all rows. Call fit with all rows, "
         f"e.g. with suffice.scan_parquet(folder)."
@@ -119,7 +121,7 @@ def _reads_twice(estimator: Any) -> bool:
 class _Predictions(RegressorMixin, BaseEstimator):
     """An estimator that returns predictions computed before, since a scorer takes an estimator."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Matrix) -> Any:
         return X
 
 
@@ -248,7 +250,7 @@ class RidgeCV(LeastSquares):
     def _guarantee(self) -> Guarantee:
         return Guarantee("rounding" if self.cv is None else "order")
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None, **params: Any) -> Self:
         """Fit to rows and targets, in two passes over the data, or in one if `cv` is a number of folds.
 
         Parameters
@@ -287,7 +289,7 @@ class RidgeCV(LeastSquares):
             )
 
     def _solve(
-        self, data: Partitions, classes: Any = None, routed: Any = None, search: Any = None
+        self, data: Partitions, classes: MaybeArray = None, routed: Any = None, search: Any = None
     ) -> Progress:
         alphas, start = self._alphas(), self._start(data)
         if self.cv is None:
@@ -372,7 +374,9 @@ class RidgeCV(LeastSquares):
         best = int(np.argmax(mean))
         return tree_sum(sums.present), {"alpha_": alphas[best], "best_score_": float(mean[best])}
 
-    def _searched(self, X: Any, y: Any, sample_weight: Any, params: dict[str, Any]) -> dict[str, Any]:
+    def _searched(
+        self, X: Any, y: MaybeArray, sample_weight: MaybeArray, params: dict[str, Any]
+    ) -> dict[str, Any]:
         """The best penalty by a score that needs the predictions, for rows in memory."""
         if sample_weight is not None:
             params = {"sample_weight": sample_weight, **params}
@@ -398,7 +402,7 @@ class RidgeCV(LeastSquares):
         return router(self)
 
     @available_if(_reads_twice)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Not available: the errors need the rows of earlier calls."""
         raise NotImplementedError
 

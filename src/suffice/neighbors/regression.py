@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import Any
 
 import numpy as np
@@ -94,7 +95,7 @@ class KNeighborsRegressor(LeaveOneOut, MultiOutputMixin, Regressor, Voters):
         algorithm: str = "auto",
         leaf_size: int = 30,
         p: float = 2,
-        metric: Any = "minkowski",
+        metric: str | Callable[..., float] = "minkowski",
         metric_params: dict[str, Any] | None = None,
         n_jobs: int | None = None,
     ) -> None:
