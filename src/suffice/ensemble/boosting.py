@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from ..core.blocks import Rows
+from ..core.blocks import Matrix, Rows
 from ..core.loop import Progress, Watch
 from ..core.model import Predictor
 from ..core.partitions import Partitions
@@ -97,12 +97,12 @@ class BoostedTrees(Predictor):
     def n_stages(self) -> int:
         return len(self.forest) // len(self.baseline)
 
-    def sum(self, X: Any) -> np.ndarray:
+    def sum(self, X: Matrix) -> np.ndarray:
         """The raw scores of rows (N, K), without the start."""
         K = len(self.baseline)
         return self.forest.sum(X, np.arange(len(self.forest)) % K, K)
 
-    def staged(self, X: Any, score: np.ndarray) -> Iterator[np.ndarray]:
+    def staged(self, X: Matrix, score: np.ndarray) -> Iterator[np.ndarray]:
         """The raw scores of rows after each stage, from those before the first."""
         K = len(self.baseline)
         for m, tree in enumerate(self.forest):

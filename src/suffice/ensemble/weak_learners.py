@@ -16,9 +16,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
+from ..core.arguments import MaybeArray
 from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
@@ -78,7 +79,7 @@ class Reweighted(Binned):
         return 32.0 + (super().row_bytes if self.X.dtype.kind == "u" else Rows(self.X).row_bytes)
 
 
-def starting(bins: FeatureBins | None, classes: np.ndarray, unit: float, rows: Any) -> Reweighted:
+def starting(bins: FeatureBins | None, classes: np.ndarray, unit: float, rows: Rows) -> Reweighted:
     """A block of rows before the first round, without those of weight zero."""
     rows = rows if rows.weight.all() else rows[np.flatnonzero(rows.weight)]
     X = rows.X if bins is None else bins.codes(rows.X).T
@@ -185,7 +186,7 @@ class OfMembers:
         tags.input_tags = get_tags(self._base()).input_tags
         return tags
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Passed:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Passed:
         data = super()._opened(X, y, sample_weight, reset)  # type: ignore[misc]
         return Passed.of(self, self._base(), data, X)
 
@@ -457,7 +458,7 @@ class ClassifierLearner:
         return member, rows.fold(AnswerSums.of, self.answers, member, K, K).weight
 
 
-def seeded(estimator: Any, seed: int) -> Any:
+def seeded(estimator: BaseEstimator, seed: int) -> Any:
     """Set the random state of the estimator and of all estimators that it contains."""
     names = (name for name in estimator.get_params() if f"__{name}".endswith("__random_state"))
     return estimator.set_params(**dict.fromkeys(names, seed))

@@ -10,8 +10,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 
-from ..core.blocks import Block
+from ..core.arguments import MaybeArray
+from ..core.blocks import Block, Rows
 from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.partitions import Opened, Partitions
@@ -59,7 +61,7 @@ class TreeStart(Statistics):
     target: Any  # CategoryCounts of classes, or Extremes, of each target
 
     @classmethod
-    def of(cls, categorical: np.ndarray, max_bins: int, labels: bool, rows: Any) -> TreeStart:
+    def of(cls, categorical: np.ndarray, max_bins: int, labels: bool, rows: Rows) -> TreeStart:
         if not rows.weight.all():
             rows = rows[np.flatnonzero(rows.weight)]
         features = FeatureValues.of(categorical, max_bins, rows)
@@ -137,7 +139,7 @@ class TreeGrower(Estimator):
     def _guarantee(self) -> Guarantee:
         return Guarantee("bit", gathers=getattr(self, "criterion", "") == "absolute_error")
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Passed:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Passed:
         return Passed.of(self, self, super()._opened(X, y, sample_weight, reset), X)
 
     def _binned(self, data: Opened) -> tuple[TreeStart, FeatureBins]:
@@ -220,7 +222,7 @@ def n_features(max_features: Any, D: int) -> int:
     return min(int(max_features), D) if isinstance(max_features, Integral) else max(1, int(max_features * D))
 
 
-def categorical_mask(model: Any, by_type: np.ndarray | None) -> np.ndarray:
+def categorical_mask(model: BaseEstimator, by_type: np.ndarray | None) -> np.ndarray:
     """The features that are categorical, from `categorical_features`."""
     D, chosen = model.n_features_in_, model.categorical_features
     out = np.zeros(D, bool)
@@ -274,14 +276,14 @@ def categorical_mask(model: Any, by_type: np.ndarray | None) -> np.ndarray:
     return out
 
 
-def categorical_by_type(model: Any, X: Any) -> np.ndarray | None:
+def categorical_by_type(model: BaseEstimator, X: Any) -> np.ndarray | None:
     """Which features of X hold categories, by their types; None unless the estimator asks for this with a
     string."""
     chosen = getattr(model, "categorical_features", None)
     return source_of(X).categorical_features() if isinstance(chosen, str) else None
 
 
-def feature_names(estimator: Any) -> tuple[str, ...] | int:
+def feature_names(estimator: BaseEstimator) -> tuple[str, ...] | int:
     """The names of the features of a fitted estimator, or their number if they have no names."""
     names = getattr(estimator, "feature_names_in_", None)
     return estimator.n_features_in_ if names is None else tuple(names)
@@ -299,7 +301,7 @@ class Passed(Opened):
     container: Any = sp.csr_array  # of sparse rows, for an estimator of another library
 
     @classmethod
-    def of(cls, model: Any, base: Any, data: Partitions, X: Any) -> Passed:
+    def of(cls, model: BaseEstimator, base: Any, data: Partitions, X: Any) -> Passed:
         """The partitions of X that a model opened, to be passed to the `fit` of a base estimator."""
         container = sp.csr_matrix if isinstance(X, sp.spmatrix) else sp.csr_array
         if sp.issparse(X) and X.format in ("csr", "csc"):

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import partitions
+from ..core.blocks import Rows
 from ..core.partitions import Partitions
 from ..loops.trees import (
     MISSING_LEFT,
@@ -95,7 +96,7 @@ class Grown(NamedTuple):
     sets: np.ndarray
 
 
-def binned(bins: FeatureBins, target: Any, rows: Any) -> Binned:
+def binned(bins: FeatureBins, target: Any, rows: Rows) -> Binned:
     """A block of rows as integers."""
     group, entry = target.integers(rows)
     return Binned(bins.codes(rows.X).T, group, None, rows.index, entry)
