@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from ..core.arguments import MaybeArray
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -36,12 +37,12 @@ class Clusterer(ClusterMixin, Estimator):
         # The objective is minus the inertia.
         return {"trace_": -np.array(progress.trace)} if progress.trace else {}
 
-    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
+    def _label(self, X: Any, data: Partitions, sample_weight: MaybeArray) -> None:
         """Set the labels of rows in memory, unless the fit has set them."""
         if "labels_" not in vars(self) and source_of(X).in_memory:
             self.labels_ = self.predict(X)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> np.ndarray:
         """Fit, then return the cluster of each row."""
         self.fit(X, y, sample_weight)
         return self.labels_ if source_of(X).in_memory else self.predict(X)

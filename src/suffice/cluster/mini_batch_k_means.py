@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from ..core.arguments import MaybeArray, Seed
 from ..core.blocks import Rows, dense
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
@@ -26,7 +27,7 @@ from ..fitting.seeding import NOBODY, SEEDINGS, draw
 from ..inputs import in_blocks
 from ..statistics import describe
 from .clusterer import Clusterer
-from .k_means import Centers, KMeans
+from .k_means import Centers, ClusterSums, KMeans
 
 # Numbers of a sample for the initialization, which is dense.
 SAMPLE_NUMBERS = 1 << 24
@@ -47,7 +48,7 @@ class Steps(Progress):
     rows: int = 0  # of a pass
 
 
-def moved(model: Centers, total: Any, s: Any) -> tuple[Centers, np.ndarray]:
+def moved(model: Centers, total: Any, s: ClusterSums) -> tuple[Centers, np.ndarray]:
     """Move each centre to the mean of all rows that were nearest to it. Returns the weights of these
     rows, too."""
     total = total + s.weight
@@ -191,7 +192,7 @@ default='k-means++'
         batch_size: int = 1024,
         verbose: int = 0,
         compute_labels: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         tol: float = 0.0,
         max_no_improvement: int | None = 10,
         init_size: int | None = None,
@@ -252,11 +253,11 @@ default='k-means++'
             fitted["inertia_"] = progress.average * progress.rows
         return fitted
 
-    def _label(self, X: Any, data: Partitions, sample_weight: Any) -> None:
+    def _label(self, X: Any, data: Partitions, sample_weight: MaybeArray) -> None:
         if self.compute_labels:
             super()._label(X, data, sample_weight)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Move the centres by one batch: all rows of X.
 
         Parameters
@@ -324,7 +325,7 @@ default='k-means++'
         self._n_init = len(starts)
         return min(starts, key=lambda start: home.fold(Centers.summarize, start).inertia)
 
-    def _advance(self, state: Steps, rows: Any, tol: float, seed: int) -> Steps:
+    def _advance(self, state: Steps, rows: Rows, tol: float, seed: int) -> Steps:
         """The state after a batch."""
         s = state.model.summarize(rows)
         model, total = moved(state.model, state.total, s)

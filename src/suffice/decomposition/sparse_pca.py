@@ -18,6 +18,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, Seed
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress
@@ -52,7 +54,7 @@ class SparseAxes(Model):
     trace: tuple[float, ...] = ()
     converged: bool = False
 
-    def summarize(self, block: Any) -> Moments:
+    def summarize(self, block: Rows) -> Moments:
         return moments(block.X, block.weight)
 
     def estimate(self, s: Moments) -> SparseAxes:
@@ -350,7 +352,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         U_init: Any = None,
         V_init: Any = None,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         criterion: str = "dictionary",
         max_l1_norm: Any = None,
     ) -> None:
@@ -376,7 +378,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
         s = Moments.of_covariance(covariance, mean, 2.0)
         return self._publish(self._estimated(self._start(None), s))
 
-    def _start(self, data: Partitions | None, classes: Any = None) -> SparseAxes:
+    def _start(self, data: Partitions | None, classes: MaybeArray = None) -> SparseAxes:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "reduce them first, by TruncatedSVD.")
         K = D if self.n_components is None else self.n_components
@@ -432,7 +434,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, OnePass):
             "mean_": model.mean,
         }
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows."""
         return self._add(X, y, sample_weight)
 
