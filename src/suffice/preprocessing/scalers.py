@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.stats import norm
 from sklearn import preprocessing
 
+from ..core.arguments import MaybeArray
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -96,7 +97,7 @@ class StandardScaler(ColumnTransform, preprocessing.StandardScaler):
         if self.with_mean and sp.issparse(X):
             raise ValueError(CENTERED.format("with_mean"))
 
-    def _start(self, data: Partitions, classes: Any = None) -> ColumnMoments:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> ColumnMoments:
         return ColumnMoments(np.zeros(self.n_features_in_), np.ones(self.n_features_in_))
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
@@ -114,7 +115,7 @@ class StandardScaler(ColumnTransform, preprocessing.StandardScaler):
             "n_samples_seen_": n[0] if (n == n[0]).all() else n,
         }
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Add more rows. The result equals one `fit` to all rows.
 
         Parameters
@@ -237,7 +238,7 @@ class MinMaxScaler(RangeTransform, preprocessing.MinMaxScaler):
             "n_samples_seen_": counts(s.weight).item(),
         }
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Add more rows. The result equals one `fit` to all rows.
 
         Parameters
@@ -334,7 +335,7 @@ class MaxAbsScaler(RangeTransform, compat.MaxAbsScaler):
             "n_samples_seen_": counts(s.weight).item(),
         }
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Add more rows. The result equals one `fit` to all rows.
 
         Parameters
