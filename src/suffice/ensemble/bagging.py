@@ -419,8 +419,7 @@ class BaseBagging(Members, OfMembers, Estimator):
 
         def grow(m: int) -> Any:
             features, seed = self._drawn_features(draws.seed, m)
-            limits = replace(
-                p.limits,
+            limits = p.limits._replace(
                 key=key_of(Purpose.TREES, seed_of(seed)),
                 max_features=n_features(base.max_features, len(features)),
                 constraints=p.limits.constraints[features],

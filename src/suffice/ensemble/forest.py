@@ -192,7 +192,7 @@ class RandomForest(Members, TreeGrower):
                 factor = p.target.balanced(total)
             with np.errstate(over="ignore"):
                 key = int(mixed(np.uint64(p.limits.key) + np.uint64(m)))
-            part, limits = rows.map(sampled, draws, m, p.target, factor), replace(p.limits, key=key)
+            part, limits = rows.map(sampled, draws, m, p.target, factor), p.limits._replace(key=key)
             tree = pruned(grow_tree(part, p.rows, p.bins, p.target, limits), self.ccp_alpha)
             return tree.replace(bins=p.bins.of_categories())
 

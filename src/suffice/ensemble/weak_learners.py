@@ -312,7 +312,7 @@ class TreeLearner:
         if self.is_stump:
             tree, sums = self._stump(rows)
         else:
-            limits = replace(self.limits, key=key_of(Purpose.TREES, int(self.keys[m])))
+            limits = self.limits._replace(key=key_of(Purpose.TREES, int(self.keys[m])))
             part = rows.map(_to_grow, self.target)
             tree = pruned(grow_tree(part, self.n_rows, self.bins, self.target, limits), self.ccp_alpha)
             shape = len(tree.feature), self.target.n_outputs
