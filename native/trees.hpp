@@ -801,7 +801,7 @@ class Search {
 
     const Data<Code>& data;
     const Criterion& c;
-    const Limits& limits;
+    const Limits limits;
     Space w;
     std::vector<char> with_missing;
     std::vector<Code> by_row, own_codes;  // the codes of all rows, and those of one feature in a node
@@ -959,7 +959,7 @@ class Tree {
 
     const Data<Code>& data;
     const Criterion& c;
-    const Limits& limits;
+    const Limits limits;
     Search<Code> search;
     OwnRows rows, spare;
     std::vector<char> goes;      // which categories go left

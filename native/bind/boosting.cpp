@@ -1,6 +1,6 @@
 #include "../newton.hpp"
 
-#include "bind.hpp"
+#include "growth.hpp"
 
 namespace suffice {
 
@@ -13,6 +13,35 @@ static Codes codes_of(const In<uint8_t, 2>& codes, const In<uint32_t, 1>& rows) 
 
 static void must_be_histogram(size_t features, size_t bins, size_t D) {
     must(features == D && bins == size_t(BINS), "hist must have the features of codes, and 256 bins of each");
+}
+
+// What splits need to know about D features.
+struct GivenFeatures {
+    In<int64_t, 1> n_bins;
+    In<bool, 1> categorical;
+
+    using Tuple = std::tuple<In<int64_t, 1>, In<bool, 1>>;
+};
+
+// `Rules` of ensemble/newton.py.
+struct GivenRules {
+    int64_t mode, least_curvature, most;
+    double smoothing, penalty;
+
+    using Tuple = std::tuple<int64_t, int64_t, int64_t, double, double>;
+};
+
+static Features features_of(const GivenFeatures& f, const GivenRules& rules, const In<int8_t, 1>& cst, size_t D) {
+    must(f.n_bins.shape(0) == D && f.categorical.shape(0) == D && cst.shape(0) == D,
+         "n_bins, categorical and constraints must have the features of codes");
+    for (size_t d = 0; d < D; d++)
+        must(0 <= f.n_bins.data()[d] && f.n_bins.data()[d] < BINS, "n_bins must be less than 256");
+    return {vector(f.n_bins), f.categorical.data(), cst.data(), rules.smoothing};
+}
+
+static Limits limits_of(const GivenRules& rules, const GivenLimits& l) {
+    must(WEIGHT_IS_CURVATURE <= rules.mode && rules.mode <= WEIGHT_IS_COUNTED, "there is no such mode");
+    return {rules.mode, rules.least_curvature, l.least, rules.most};
 }
 
 static void must_be_lane(int64_t lane) { must(0 <= lane && lane < 63, "lane must be a number of bits"); }
@@ -98,39 +127,35 @@ static void bind_growth(nb::module_& m) {
     m.def(
         "grow_newton",
         [](In<uint8_t, 2> codes, In<uint8_t, 2> columns, In<uint32_t, 1> rows, In<int64_t, 2> entry, int64_t lane,
-           In<int64_t, 1> n_bins, In<bool, 1> categorical, In<int8_t, 1> cst, In<bool, 2> groups, int64_t mode,
-           int64_t least_h, int64_t least_w, int64_t most_h, double smoothing, double penalty, int64_t max_depth,
-           int64_t least_split, int64_t max_features, int64_t max_leaves, uint64_t key, int64_t threads,
-           int64_t least_shared) {
+           GivenFeatures::Tuple features, In<bool, 2> groups, GivenRules::Tuple rules, GivenLimits::Tuple limits,
+           int64_t threads, int64_t least_shared) {
             const size_t N = codes.shape(0), D = codes.shape(1), n = rows.shape(0), M = entry.shape(1);
+            const auto given = made<GivenFeatures>(features);
+            const auto given_rules = made<GivenRules>(rules);
+            const auto given_limits = made<GivenLimits>(limits);
             must(columns.shape(0) == D && columns.shape(1) == N, "columns must be the codes, turned");
-            must(D > 0 && n_bins.shape(0) == D && categorical.shape(0) == D && cst.shape(0) == D &&
-                     groups.shape(1) == D,
-                 "codes, n_bins, categorical, cst and groups must have the same features");
-            for (size_t d = 0; d < D; d++)
-                must(0 <= n_bins.data()[d] && n_bins.data()[d] < BINS, "n_bins must be less than 256");
+            must(D > 0 && groups.shape(1) == D, "codes and groups must have the same features");
+            const Features of_features = features_of(given, given_rules, given_limits.constraints, D);
+            const Limits of_leaves = limits_of(given_rules, given_limits);
             must(entry.shape(0) == n, "entry must have the rows");
             must_be_lane(lane);
-            must(WEIGHT_IS_CURVATURE <= mode && mode <= WEIGHT_IS_COUNTED, "there is no such mode");
+            const int64_t mode = of_leaves.mode;
             must(mode == WEIGHT_IS_COUNTED ? lane > 0 : lane == 0 || mode == WEIGHT_IS_CURVATURE,
                  "weights must be counted where curvatures are packed");
             must(M == (lane ? 1 : mode == WEIGHT_IS_COLUMN ? 3 : 2), "entry must have the columns of the mode");
             const Data data{matrix(codes), matrix(columns), matrix(groups), int(lane)};
-            const Features features{vector(n_bins), categorical.data(), cst.data(), smoothing};
-            const Limits limits{mode, least_h, least_w, most_h};
-            const Growth growth{max_depth, least_split, max_features, max_leaves, least_shared};
+            const Growth growth{given_limits.max_depth, given_limits.least_split, given_limits.max_features,
+                                given_limits.max_leaves, least_shared};
             Team team(int64_t(n) < least_shared ? 1 : std::max<int64_t>(threads, 1));
-            Tree tree(data, features, limits, growth, penalty, {rows.data(), matrix(entry)}, team);
+            Tree tree(data, of_features, of_leaves, growth, given_rules.penalty, {rows.data(), matrix(entry)}, team);
             without_gil([&] {
                 codes_of(codes, rows);
-                tree.grow(key);
+                tree.grow(given_limits.key);
             });
             return grown(tree, n);
         },
-        arg("codes"), arg("columns"), arg("rows"), arg("entry"), arg("lane"), arg("n_bins"), arg("categorical"),
-        arg("cst"), arg("groups"), arg("mode"), arg("least_h"), arg("least_w"), arg("most_h"), nb::arg("smoothing"),
-        nb::arg("penalty"), arg("max_depth"), arg("least_split"), arg("max_features"), arg("max_leaves"), arg("key"),
-        arg("threads"), arg("least_shared"),
+        arg("codes"), arg("columns"), arg("rows"), arg("entry"), arg("lane"), arg("features"), arg("groups"),
+        arg("rules"), arg("limits"), arg("threads"), arg("least_shared"),
         R"(Grow a Newton tree to rows in memory, best-first. Nodes are numbered in the order in which they are made.
 
 Returns of each node the feature, the children, the last bin on the left and the next, where missing values go,
@@ -143,11 +168,9 @@ Parameters
 codes, columns : (N, D) and (D, N) of all rows; code n_bins[d] means missing.
 rows, entry : (n,) and (n, M), those of the tree and their integers; if `lane` is not zero, packed above so many
     bits.
+features : n_bins and categorical, (D,).
 groups : (n, D), the features that may be on one path together; empty if all may.
-mode : where the weights of bins are found; if they are counted, a row has at most the curvature `most_h`.
-least_h, least_w, least_split : the curvature and the weight of a leaf, and the weight of a node that may be split.
-smoothing : added to the curvature of a category before categories are sorted by their values.
-max_leaves : zero without a limit.
+rules, limits : `Rules` of ensemble/newton.py, and `Limits` of tree/growth.py.
 threads, least_shared : threads share the rows of a node if it has so many.)");
 }
 
@@ -169,30 +192,31 @@ TOPIC(boosting) {
     bind_growth(m);
     m.def(
         "find_newton_split",
-        [](In<int64_t, 3> hist, In<int64_t, 1> n_bins, In<bool, 1> categorical, In<int8_t, 1> cst,
-           In<bool, 1> features, In<int64_t, 1> total, int64_t mode, int64_t least_h, int64_t least_w,
-           int64_t most_h, double smoothing, double penalty, double low, double high, In<uint8_t, 2> codes,
+        [](In<int64_t, 3> hist, In<int64_t, 1> total, GivenFeatures::Tuple features, In<bool, 1> allowed,
+           GivenRules::Tuple rules, GivenLimits::Tuple limits, GivenRoot::Tuple root, In<uint8_t, 2> codes,
            In<uint32_t, 1> rows) {
-            const size_t D = n_bins.shape(0);
+            const auto given = made<GivenFeatures>(features);
+            const auto given_rules = made<GivenRules>(rules);
+            const auto given_limits = made<GivenLimits>(limits);
+            const auto at = made<GivenRoot>(root);
+            const size_t D = codes.shape(1);
             must_be_histogram(hist.shape(0), hist.shape(1), D);
-            must(categorical.shape(0) == D && cst.shape(0) == D && features.shape(0) == D && codes.shape(1) == D,
-                 "n_bins, categorical, cst, features and codes must have the same features");
-            for (size_t d = 0; d < D; d++)
-                must(0 <= n_bins.data()[d] && n_bins.data()[d] < BINS, "n_bins must be less than 256");
-            must(WEIGHT_IS_CURVATURE <= mode && mode <= WEIGHT_IS_COUNTED, "there is no such mode");
-            must(hist.shape(2) == (mode == WEIGHT_IS_COLUMN ? 3 : 2), "hist must have the columns of the mode");
+            must(allowed.shape(0) == D, "allowed must have the features of codes");
+            const Features of_features = features_of(given, given_rules, given_limits.constraints, D);
+            const Limits of_leaves = limits_of(given_rules, given_limits);
+            must(hist.shape(2) == (of_leaves.mode == WEIGHT_IS_COLUMN ? 3 : 2),
+                 "hist must have the columns of the mode");
             must(total.shape(0) == 3, "total must be curvature, gradient and weight");
             const int64_t* t = total.data();
             const Split best = without_gil([&] {
-                Search search({vector(n_bins), categorical.data(), cst.data(), smoothing});
-                return search.find(tensor(hist), features.data(), {t[0], t[1], t[2]}, {mode, least_h, least_w, most_h},
-                                   {penalty, low, high}, codes_of(codes, rows), vector(rows));
+                Search search(of_features);
+                return search.find(tensor(hist), allowed.data(), {t[0], t[1], t[2]}, of_leaves,
+                                   {given_rules.penalty, at.low, at.high}, codes_of(codes, rows), vector(rows));
             });
             return nb::make_tuple(best.gain, best.feature, best.edge, best.side, array_of(best.left));
         },
-        arg("hist"), arg("n_bins"), arg("categorical"), arg("cst"), arg("features"), arg("total"), arg("mode"),
-        arg("least_h"), arg("least_w"), arg("most_h"), nb::arg("smoothing"), nb::arg("penalty"), nb::arg("low"),
-        nb::arg("high"), arg("codes"), arg("rows"),
+        arg("hist"), arg("total"), arg("features"), arg("allowed"), arg("rules"), arg("limits"), arg("root"),
+        arg("codes"), arg("rows"),
         R"(The best split of a node with the sums `total` (curvature, gradient, weight), from its histogram.
 
 Returns the gain, the feature, the last bin on the left, where missing values go, and the categories on the
@@ -200,9 +224,9 @@ left. The first feature and the lowest bin win after equal gains.
 
 Parameters
 ----------
-features : bool (D,), those that may be split.
-mode : where the weights of bins are found; if they are counted, a row has at most the curvature `most_h`.
-smoothing : added to the curvature of a category before categories are sorted by their values.
+features, rules, limits : those of `grow_newton`.
+allowed : bool (D,), the features that may be split.
+root : `Root` of tree/growth.py, with the bounds of the value of the node.
 codes, rows : (N, D) of all rows, and the rows of the node, to count weights.)");
 }
 

@@ -1,6 +1,6 @@
 #include "../trees.hpp"
 
-#include "bind.hpp"
+#include "growth.hpp"
 
 namespace suffice {
 
@@ -36,18 +36,19 @@ static Criterion criterion_of(int64_t kind, int64_t n_outputs) {
     return {kind, n_outputs};
 }
 
-// What decides splits, of D features.
+// What splits need to know about D features.
 struct Features {
     In<int64_t, 1> n_bins;
     In<bool, 1> categorical;
-    In<int8_t, 1> cst;
     In<int64_t, 1> offset;
     In<double, 1> values;
 
+    using Tuple = std::tuple<In<int64_t, 1>, In<bool, 1>, In<int64_t, 1>, In<double, 1>>;
+
     template <class Code>
-    Data<Code> data(Matrix<const Code> codes) const {
+    Data<Code> data(Matrix<const Code> codes, const In<int8_t, 1>& cst) const {
         const size_t D = n_bins.shape(0);
-        one_for_each("n_bins, categorical and cst must have the features of codes", codes.rows,
+        one_for_each("n_bins, categorical and constraints must have the features of codes", codes.rows,
                      {D, categorical.shape(0), cst.shape(0)});
         must(offset.shape(0) == D + 1, "offset must have one number more than there are features");
         for (size_t d = 0; d < D; d++)
@@ -60,6 +61,10 @@ struct Features {
                 cst.data(),    offset.data(), values.shape(0) ? values.data() : nullptr};
     }
 };
+
+static Limits limits_of(const GivenLimits& l) {
+    return {l.max_depth, l.least_split, l.least, l.least_gain, l.max_features, l.max_leaves};
+}
 
 template <class Code>
 static void codes_within(Matrix<const Code> codes, const int64_t* n_bins) {
@@ -79,27 +84,25 @@ template <class Code>
 static void bind_growth(nb::module_& m) {
     m.def(
         "grow",
-        [](In<Code, 2> codes, In<int64_t, 1> n_bins, In<bool, 1> categorical, In<int8_t, 1> cst,
-           In<int64_t, 1> group, In<int64_t, 2> entry, int64_t n_outputs, int64_t criterion,
-           int64_t max_depth, int64_t least_split, int64_t least, double least_gain, int64_t max_features,
-           int64_t max_leaves, uint64_t key, int64_t depth, double low, double high, In<int64_t, 1> offset,
-           In<double, 1> values) {
-            const Features features{n_bins, categorical, cst, offset, values};
-            const Data<Code> data = features.data(matrix(codes));
+        [](In<Code, 2> codes, In<int64_t, 1> group, In<int64_t, 2> entry, Features::Tuple features,
+           int64_t criterion, int64_t n_outputs, GivenLimits::Tuple limits, GivenRoot::Tuple root) {
+            const auto given = made<Features>(features);
+            const auto given_limits = made<GivenLimits>(limits);
+            const auto from = made<GivenRoot>(root);
+            const Data<Code> data = given.data(matrix(codes), given_limits.constraints);
             const Criterion c = criterion_of(criterion, n_outputs);
-            const Limits limits{max_depth, least_split, least, least_gain, max_features, max_leaves};
             const int64_t N = codes.shape(1), S = c.classes() ? n_outputs : entry.shape(1);
             must(0 < N && N <= std::numeric_limits<int32_t>::max(), "there must be 1 to 2^31 - 1 rows");
             one_for_each("group and entry must have the rows of codes", N, {group.shape(0), entry.shape(0)});
             must(entry.shape(1) >= (c.classes() ? 1 : size_t(std::max<int64_t>(n_outputs, 2))),
                  "entry must have the outputs");
-            Tree<Code> tree(data, c, limits, matrix(entry));
+            Tree<Code> tree(data, c, limits_of(given_limits), matrix(entry));
             without_gil([&] {
-                codes_within(matrix(codes), n_bins.data());
+                codes_within(matrix(codes), data.n_bins);
                 if (c.classes()) classes_within(group, n_outputs);
                 for (int64_t i = 0; i < N; i++)
                     must(entry.data()[i * entry.shape(1)] > 0, "weights must be positive");
-                tree.grow({0, N, depth, key, low, high}, group.data());
+                tree.grow({0, N, from.depth, from.key, from.low, from.high}, group.data());
             });
             auto sums = zeros<int64_t>(tree.nodes.size(), S);
             std::copy(tree.sums.begin(), tree.sums.end(), sums.data());
@@ -116,25 +119,18 @@ static void bind_growth(nb::module_& m) {
                                   column<int64_t>(t, [](const Node& n) { return n.set_stop; }),
                                   vector_of(tree.sets));
         },
-        arg("codes"), arg("n_bins"), arg("categorical"), arg("cst"), arg("group"), arg("entry"),
-        arg("n_outputs"), arg("criterion"), arg("max_depth"), arg("least_split"), arg("least"),
-        arg("least_gain"), arg("max_features"), arg("max_leaves"), arg("key"), arg("depth"), arg("low"),
-        arg("high"), arg("offset"), arg("values"),
+        arg("codes"), arg("group"), arg("entry"), arg("features"), arg("criterion"), arg("n_outputs"),
+        arg("limits"), arg("root"),
         R"(Grow a tree to rows in memory. Nodes are numbered in the order in which they are made.
 
 Parameters
 ----------
 codes : (D, N) unsigned; code n_bins[d] means missing.
-cst : (D,), 1 if values must rise with the feature, -1 if they must fall, else 0.
 group : int64 (N,), the class, or an integer that is equal for equal targets.
 entry : int64 (N, M), the weight, which is positive; and for numbers and several targets the weighted targets,
     and terms that are summed in nodes, but not for splits.
-least_split, least : integer weights of a node that may be split, and of a leaf.
-least_gain : in units of the integer weight.
-max_leaves : zero without a limit; else leaves are split in the order of their gains.
-key, depth, low, high : of the root: its random key, its depth, and the bounds of its value.
-offset, values : the first bin of each feature, and the values of all bins, for random thresholds; without
-    values, the best are found.)");
+features, limits, root : `loops.trees.Features`, and `Limits` and `Root` of tree/growth.py. The key is that of
+    the root.)");
     m.def(
         "leaves_of_codes",
         [](In<Code, 2> codes, In<int64_t, 1> n_bins, In<int64_t, 1> feature, In<int64_t, 2> children,
@@ -203,35 +199,31 @@ TOPIC(trees) {
     m.doc() = "Growth of decision trees from codes of features and integer sums, and their evaluation.";
     m.def(
         "find_split",
-        [](In<int64_t, 2> folded, In<int64_t, 1> offset, In<double, 1> values, In<int64_t, 1> n_bins,
-           In<bool, 1> categorical, In<int8_t, 1> cst, In<int64_t, 1> total, int64_t criterion, int64_t least,
-           int64_t max_features, uint64_t key, double low, double high) {
-            const Features features{n_bins, categorical, cst, offset, values};
-            const Matrix<const uint8_t> no_codes{nullptr, int64_t(n_bins.shape(0)), 0};
-            const Data<uint8_t> data = features.data(no_codes);
+        [](In<int64_t, 2> folded, In<int64_t, 1> total, Features::Tuple features, int64_t criterion,
+           GivenLimits::Tuple limits, GivenRoot::Tuple root) {
+            const auto given = made<Features>(features);
+            const auto given_limits = made<GivenLimits>(limits);
+            const auto from = made<GivenRoot>(root);
+            const Matrix<const uint8_t> no_codes{nullptr, int64_t(given.n_bins.shape(0)), 0};
+            const Data<uint8_t> data = given.data(no_codes, given_limits.constraints);
             const Criterion c = criterion_of(criterion, total.shape(0));
-            must(folded.shape(0) == size_t(offset.data()[n_bins.shape(0)]), "folded must have all bins");
+            must(folded.shape(0) == size_t(data.offset[data.D()]), "folded must have all bins");
             must(folded.shape(1) == total.shape(0), "folded and total must have the same outputs");
-            Limits limits{};
-            limits.least = least;
-            limits.max_features = max_features;
-            Search<uint8_t> search(data, c, limits, 0);
+            Search<uint8_t> search(data, c, limits_of(given_limits), 0);
             const Split s = without_gil([&] {
-                const Node node{0, 0, 0, key, low, high};
+                const Node node{0, 0, from.depth, from.key, from.low, from.high};
                 return search.find(node, {nullptr, nullptr, {}}, folded.data(), total.data());
             });
-            const bool is_set = s.feature >= 0 && categorical.data()[s.feature];
+            const bool is_set = s.feature >= 0 && data.categorical[s.feature];
             const auto set = vector_of(is_set ? search.set() : std::vector<int64_t>());
             return nb::make_tuple(s.gain, s.feature, s.below, s.above, s.side, set);
         },
-        arg("folded"), arg("offset"), arg("values"), arg("n_bins"), arg("categorical"), arg("cst"),
-        arg("total"), arg("criterion"), arg("least"), arg("max_features"), arg("key"), arg("low"),
-        arg("high"),
+        arg("folded"), arg("total"), arg("features"), arg("criterion"), arg("limits"), arg("root"),
         R"(The best split of a node with these sums, from its `folded` histograms, in which the bins of feature
 d are those from offset[d] on. If there are `values` of the bins, thresholds are drawn at random.
 
 Returns the gain, the feature, the bins at both sides of the threshold, where missing values go, and the
-categories on the left. After equal gains, the first feature wins.)");
+categories on the left. After equal gains, the first feature wins. The parameters are those of `grow`.)");
     bind_growth<uint8_t>(m);
     bind_growth<uint16_t>(m);
     bind_growth<uint32_t>(m);

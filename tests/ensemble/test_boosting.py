@@ -26,6 +26,7 @@ from suffice.ensemble import (
     HistGradientBoostingRegressor,
     newton,
 )
+from suffice.ensemble.newton import Rules
 from suffice.ensemble.stages import StageSums
 from suffice.inputs import in_memory
 from suffice.loops.boosting import (
@@ -37,6 +38,7 @@ from suffice.loops.boosting import (
 from suffice.loops.losses import add_stage
 from suffice.losses import Huber, loss_of
 from suffice.statistics.selection import group_quantiles, number_of_bits, ordered_bits
+from suffice.tree.growth import Limits, Root
 
 rng = np.random.default_rng(0)
 X = rng.normal(size=(600, 4)).round(1)  # few distinct values
@@ -674,9 +676,10 @@ def test_newton_splits_are_the_best_of_all(penalty):
                     left = hist[d, : j + 1].sum(axis=0) + missing_left * hist[d, n]
                     if min(left[2], total[2] - left[2]) >= 3 and min(left[0], total[0] - left[0]) >= 1:
                         best = max(best, of_node(left) + of_node(total - left) - of_node(total))
-        none, free = np.zeros(2, np.int8), np.ones(2, bool)
+        free = np.ones(2, bool)
         found, *_ = find_newton_split(
-            hist, n_bins, ~free, none, free, total, WEIGHT_IS_COLUMN, 1, 3, 0, 1.0, penalty, -np.inf,
-            np.inf, np.empty((0, 2), np.uint8), np.empty(0, np.uint32),
+            hist, total, (n_bins, ~free), free, Rules(WEIGHT_IS_COLUMN, 1, 0, 1.0, penalty),
+            Limits(0, 0, 3, 0.0, 2, 0, False, 0, np.zeros(2, np.int8)), Root(0),
+            np.empty((0, 2), np.uint8), np.empty(0, np.uint32),
         )  # fmt: skip
         assert found == pytest.approx(best, rel=1e-9, abs=1e-9)

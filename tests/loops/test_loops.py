@@ -34,7 +34,25 @@ def call(loop, arguments):
     """What the loop returns, and what it writes to its arguments."""
     arguments = [a.copy() if isinstance(a, np.ndarray) else a for a in arguments]
     out = loop(*arguments)
-    return [*(out if isinstance(out, tuple) else [] if out is None else [out]), *arguments]
+    written = [a for a in arguments if not isinstance(a, tuple)]  # nothing is written to arrays in tuples
+    return [*(out if isinstance(out, tuple) else [] if out is None else [out]), *written]
+
+
+def with_another(arguments):
+    """The arguments with each array that is not empty, also in a tuple, replaced by one of another type or
+    order."""
+    for i, value in enumerate(arguments):
+        if isinstance(value, tuple):
+            others = [tuple(members) for members in with_another(value)]
+        elif isinstance(value, np.ndarray) and value.size:  # what is empty has any order
+            with np.errstate(over="ignore"):
+                half = value.astype(np.float16)
+            strided = np.repeat(value, 2, axis=-1)[..., ::2]
+            others = [half, value.tolist(), *([] if strided.flags.c_contiguous else [strided])]
+        else:
+            continue
+        for other in others:
+            yield [*arguments[:i], other, *arguments[i + 1 :]]
 
 
 def bindings():
@@ -79,16 +97,11 @@ def test_nothing_is_converted():
         if size != (9, 5, 9):
             continue
         loop = getattr(getattr(native.loops, topic), name)
-        for i, value in enumerate(arguments):
-            if isinstance(value, np.ndarray) and value.size:  # what is empty has any order
-                with np.errstate(over="ignore"):
-                    half = value.astype(np.float16)
-                strided = np.repeat(value, 2, axis=-1)[..., ::2]
-                for other in (half, value.tolist(), *([] if strided.flags.c_contiguous else [strided])):
-                    with pytest.raises(TypeError, match="incompatible function arguments"):
-                        loop(*arguments[:i], other, *arguments[i + 1 :])
-                seen += 1
-    assert seen > len(list(bindings()))
+        for others in with_another(arguments):
+            with pytest.raises(TypeError, match="incompatible function arguments"):
+                loop(*others)
+            seen += 1
+    assert seen > 3 * len(list(bindings()))
 
 
 def test_shapes_are_checked():

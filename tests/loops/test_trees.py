@@ -12,6 +12,7 @@ from suffice.loops.trees import (
     NONE_MISSING,
     POISSON,
     SQUARED_ERROR,
+    Features,
     add_leaf_values,
     find_split,
     grow,
@@ -22,7 +23,7 @@ from suffice.loops.trees import (
 )
 from suffice.statistics import Binned, FeatureBins, FeatureValues, Histograms
 from suffice.tree import DecisionTreeClassifier, DecisionTreeRegressor, growth
-from suffice.tree.growth import root
+from suffice.tree.growth import Limits, Root, root
 
 from .reference import trees as reference
 
@@ -45,8 +46,8 @@ def test_the_short_loop_is_the_general_one(criterion):
             for j in range(1, len(bins))
         ]
         best, feature, below, above, side, left_bins = find_split(
-            hist, np.array([0, 131]), np.empty(0), n_bins, np.zeros(1, bool), np.zeros(1, np.int8), total,
-            criterion, 1, 1, 0, -np.inf, np.inf,
+            hist, total, Features(n_bins, np.zeros(1, bool), np.array([0, 131]), np.empty(0)), criterion,
+            Limits(0, 0, 1, 0.0, 1, 0, False, 0, np.zeros(1, np.int8)), Root(0),
         )  # fmt: skip
         first = np.flatnonzero(bins == below)[0] + 1
         assert best == pytest.approx(max(gains))
@@ -74,7 +75,7 @@ def test_the_reference_grows_the_compiled_tree(monkeypatch, options, with_missin
         with np.errstate(all="ignore"):
             expected = growth.Grown(*reference.grow(*arguments))
         for name, a, b in zip(expected._fields, found, expected, strict=True):
-            if name == "gains" and arguments[7] == POISSON:
+            if name == "gains" and arguments[4] == POISSON:
                 np.testing.assert_allclose(a, b, rtol=1e-12, atol=1e-14 * np.max(b))  # differences
             else:
                 assert np.array_equal(a, np.reshape(b, a.shape)), name
@@ -182,16 +183,14 @@ def test_histograms_of_blocks_add_up_exactly():
 def root_split(codes, group, entry, n_bins, criterion, least, max_features):
     """The split of the root: from the rows, and by the reference from their histograms."""
     D = len(codes)
-    features = n_bins, np.zeros(D, bool), np.zeros(D, np.int8)
-    offset, none = np.concatenate([[0], np.cumsum(n_bins + 1)]), np.empty(0)
-    of_rows = (2, criterion, 1, 2, least, 0.0, max_features, 0, 5, 0, -np.inf, np.inf)
-    tree = growth.Grown(*grow(codes, *features, group, entry, *of_rows, offset, none))
+    offset = np.concatenate([[0], np.cumsum(n_bins + 1)])
+    features = Features(n_bins, np.zeros(D, bool), offset, np.empty(0))
+    limits = Limits(1, 2, least, 0.0, max_features, 0, False, 0, np.zeros(D, np.int8))
+    tree = growth.Grown(*grow(codes, group, entry, features, criterion, 2, limits, Root(5)))
     hist = reference.histograms(codes, group, entry, criterion == GINI, offset, 2)
     total = hist[: offset[1]].sum(axis=0)
     with np.errstate(over="ignore"):
-        best, d, below, above, *_ = reference.find_split(
-            hist, offset, none, *features, total, criterion, least, max_features, 5, -np.inf, np.inf
-        )
+        best, d, below, above, *_ = reference.find_split(hist, total, features, criterion, limits, Root(5))
     return (tree.gains[0], tree.feature[0], *tree.edges[0]), (max(best, 0.0), d, below, above)
 
 

@@ -15,9 +15,12 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import expit, log_expit, xlogy
 from scipy.stats import chi2, f, norm
+from sklearn.base import BaseEstimator
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
+from ..core.arguments import MaybeArray, MaybePath
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress, Watch, one_task
 from ..core.model import Model
@@ -95,7 +98,7 @@ class Additive(Model):
         mean = self.loss.predicted(score[:, None])
         return mean[:, 1] if self.family == "binomial" else mean
 
-    def summarize(self, block: Any) -> Any:
+    def summarize(self, block: Rows) -> Any:
         y = block.y if self.classes is None else class_codes(self.classes, block.y)
         parts = (slice(start, start + ROWS) for start in range(0, max(len(block), 1), ROWS))
         y = y.astype(np.float64) if self.classes is None else y
@@ -420,7 +423,7 @@ class _Look(Model):
     def any(self) -> bool:
         return self.knots or self.family != "gaussian"
 
-    def summarize(self, block: Any) -> Parts:
+    def summarize(self, block: Rows) -> Parts:
         X = block.X if self.knots else block.X[:, :0]
         if self.family == "gaussian":
             return Parts((sample(X),))
@@ -575,7 +578,7 @@ class AdditiveModel(Regressor, _Additive):
         return self.model_.score(X)
 
 
-def _of_classes(estimator: Any) -> bool:
+def _of_classes(estimator: BaseEstimator) -> bool:
     if estimator.family != "binomial":
         raise AttributeError(f"family={estimator.family!r} has no classes.")
     return True
@@ -695,7 +698,7 @@ class GeneralizedAdditiveModel(_Additive):
         linear_features: Sequence[Any] | None = None,
         tol: float = 1e-7,
         max_iter: int = 100,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.family = family
         self.n_knots = n_knots
@@ -768,7 +771,7 @@ class GeneralizedAdditiveModel(_Additive):
             return self.model_.mean(score)
         return self.model_.classes[(score > 0).astype(int)]
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Accuracy for classes, or the coefficient of determination for other targets.
 
         Parameters

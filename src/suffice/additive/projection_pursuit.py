@@ -14,6 +14,8 @@ from scipy.linalg import eigh
 from scipy.special import expit, log_expit
 from sklearn.utils import check_random_state
 
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -81,7 +83,7 @@ class ProjectionPursuit(Model):
     def score(self, X: np.ndarray) -> np.ndarray:
         return self.intercept + self.terms(X).sum(axis=1)
 
-    def _targets(self, score: np.ndarray, block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def _targets(self, score: np.ndarray, block: Rows) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Residuals, curvatures and deviances of rows."""
         if self.classes is None:
             rest = block.y.astype(np.float64) - score
@@ -89,7 +91,7 @@ class ProjectionPursuit(Model):
         half, g, h = LogLoss(np.ones(2)).evaluated(class_codes(self.classes, block.y), score[:, None])
         return -g[:, 0], np.maximum(h[:, 0], 1e-10), 2.0 * half
 
-    def summarize(self, block: Any) -> Working:
+    def summarize(self, block: Rows) -> Working:
         U = self.rows(block.X)
         functions, turns, score = [], [], np.full(len(U), self.intercept)
         for w, c in zip(self.w, self.coef, strict=True):
@@ -103,12 +105,12 @@ class ProjectionPursuit(Model):
         weight = float(block.weight.sum())
         return Working(weight, float(block.weight.dot(deviance)), total, moments(Z, block.weight * curve))
 
-    def hints(self, block: Any) -> Hints:
+    def hints(self, block: Rows) -> Hints:
         U = self.rows(block.X)
         rest = block.weight * self._targets(self.score(block.X), block)[0]
         return Hints(float(block.weight.sum()), U.T.dot(rest), (U * rest[:, None]).T.dot(U))
 
-    def tries(self, directions: np.ndarray, block: Any) -> Parts:
+    def tries(self, directions: np.ndarray, block: Rows) -> Parts:
         """The moments of the functions of each direction and of the residuals."""
         T = self.rows(block.X).dot(directions.T)
         rest, curve, _ = self._targets(self.score(block.X), block)
@@ -208,8 +210,8 @@ class _ProjectionPursuit(Iterative):
         alpha: float | None = None,
         tol: float = 1e-6,
         max_iter: int = 200,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_terms = n_terms
         self.n_knots = n_knots
@@ -252,7 +254,7 @@ class _ProjectionPursuit(Iterative):
         s: Working,
         trace: tuple[float, ...],
         steps: int,
-        data: Any,
+        data: Partitions,
         rests: bool,
     ) -> Pursuit:
         """The state after a pass: another step, another term, or the end."""
@@ -296,7 +298,9 @@ class _ProjectionPursuit(Iterative):
             classes=classes,
         )
 
-    def _grown(self, model: Any, data: Partitions) -> tuple[ProjectionPursuit, ProjectionPursuit]:
+    def _grown(
+        self, model: ProjectionPursuit, data: Partitions
+    ) -> tuple[ProjectionPursuit, ProjectionPursuit]:
         """The model with one more term, of no effect yet, in the direction that explains most of the
         residuals."""
         R = model.w.shape[1]
@@ -364,7 +368,7 @@ class _ProjectionPursuit(Iterative):
         return self.model_.rows(X).dot(self.model_.w.T), self.model_.terms(X)
 
 
-def _look(of_classes: bool, block: Any) -> Parts:
+def _look(of_classes: bool, block: Rows) -> Parts:
     """The moments of the rows; and the classes, or the mean of the target."""
     if of_classes:
         return Parts((moments(block.X, block.weight), class_counts(block)))

@@ -14,6 +14,8 @@ import numpy as np
 from scipy.interpolate import CubicSpline
 from scipy.optimize import brentq
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.model import Model
@@ -85,7 +87,7 @@ class Spline(Model):
     def predict(self, X: np.ndarray, derivative: int = 0) -> np.ndarray:
         return self.curve(X, derivative)[:, 0]
 
-    def summarize(self, block: Any) -> Any:
+    def summarize(self, block: Rows) -> Any:
         y = block.y.astype(np.float64)
         if self.basis is None:
             return ties(block.X[:, 0], y, block.weight)
@@ -288,7 +290,7 @@ class SmoothingSpline(Regressor, OnePass):
         tags.target_tags.required = True
         return tags
 
-    def _start(self, data: Partitions, classes: Any = None) -> Spline:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> Spline:
         if self.n_features_in_ != 1:
             raise ValueError(
                 f"SmoothingSpline takes one feature, and X has {self.n_features_in_} features: pass one, "
@@ -334,5 +336,5 @@ class SmoothingSpline(Regressor, OnePass):
         return self.model_.predict(X, order)
 
 
-def _sampled(block: Any) -> Sample:
+def _sampled(block: Rows) -> Sample:
     return sample(block.X)

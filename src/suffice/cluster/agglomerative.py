@@ -5,6 +5,7 @@ Ward, "Hierarchical grouping to optimize an objective function", 1963; Li 14.2; 
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Real
 from typing import Annotated, Any, ClassVar
@@ -12,6 +13,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.arguments import Seed
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.guarantees import Exempt, Guarantee
@@ -245,7 +247,7 @@ class AgglomerativeClustering(Clustering):
         self,
         n_clusters: int | None = 2,
         *,
-        metric: Any = "euclidean",
+        metric: str | Callable[..., float] = "euclidean",
         memory: Any = None,
         connectivity: Any = None,
         compute_full_tree: Any = "auto",
@@ -253,7 +255,7 @@ class AgglomerativeClustering(Clustering):
         distance_threshold: float | None = None,
         compute_distances: bool = False,
         micro_clusters: Any = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric

@@ -9,7 +9,9 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 from scipy.spatial.distance import cdist
+from sklearn.base import BaseEstimator
 
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.model import Predictor
@@ -40,7 +42,7 @@ METRICS = {
 MANY = 1 << 10  # points to which rows are compared at a time
 
 
-def distances(X: np.ndarray, points: np.ndarray, metric: Any) -> np.ndarray:
+def distances(X: np.ndarray, points: np.ndarray, metric: str | Callable[..., float]) -> np.ndarray:
     """Distances of the rows to the points, (N, M). Squared differences are summed, never squared norms."""
     name = METRICS.get(metric, metric) if isinstance(metric, str) else metric
     if name in ("euclidean", "sqeuclidean"):
@@ -60,7 +62,9 @@ def distances(X: np.ndarray, points: np.ndarray, metric: Any) -> np.ndarray:
     return out
 
 
-def nearest_by(X: np.ndarray, points: np.ndarray, metric: Any) -> tuple[np.ndarray, np.ndarray]:
+def nearest_by(
+    X: np.ndarray, points: np.ndarray, metric: str | Callable[..., float]
+) -> tuple[np.ndarray, np.ndarray]:
     """The nearest point of each row, the first of several, and its distance."""
     if metric in ("euclidean", "l2"):
         labels, square = nearest(X, points)
@@ -98,7 +102,7 @@ def symmetric(A: Any, name: str = "Distance matrix", *, directed: bool = False) 
     return sp.csr_array(0.5 * (A + A.T)) if sp.issparse(A) else 0.5 * (A + A.T)
 
 
-def selected(X: np.ndarray, index: np.ndarray, metric: Any) -> np.ndarray:
+def selected(X: np.ndarray, index: np.ndarray, metric: str | Callable[..., float]) -> np.ndarray:
     """The rows with these indices; with a precomputed distance, the distances between them."""
     return symmetric(X)[np.ix_(index, index)] if metric == "precomputed" else X[index]
 
@@ -112,7 +116,7 @@ def afford_pairs(N: int, instead: str) -> None:
     afford(2.0 * N**2, f"the distances of {N} rows", instead)
 
 
-def draw_present(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Any:
+def draw_present(size: int, seed: int, turn: int, chosen: np.ndarray, block: Rows) -> Any:
     """Rows with a weight, drawn in proportion to their squared distance from the chosen rows."""
     present = block.weight > 0
     if not present.all():  # see `counts_rows`
@@ -181,20 +185,22 @@ class Leaves(Predictor):
     column: Annotated[np.ndarray | None, "int (L,)"] = None
 
     @classmethod
-    def among(cls, X: np.ndarray, index: np.ndarray, label: np.ndarray, metric: Any) -> Leaves:
+    def among(
+        cls, X: np.ndarray, index: np.ndarray, label: np.ndarray, metric: str | Callable[..., float]
+    ) -> Leaves:
         """Leaves from the rows with these indices and labels; with a precomputed distance, from their
         columns."""
         if metric == "precomputed":
             return cls(np.empty((0, X.shape[1])), label, index)
         return cls(X[index], label)
 
-    def of(self, X: np.ndarray, metric: Any) -> np.ndarray:
+    def of(self, X: np.ndarray, metric: str | Callable[..., float]) -> np.ndarray:
         """The cluster of each row."""
         if self.column is not None:
             return self.label[X[:, self.column].argmin(axis=1)]
         return self.label[nearest_by(X, self.points, metric)[0]]
 
-    def labels(self, X: np.ndarray, index: np.ndarray, metric: Any) -> np.ndarray:
+    def labels(self, X: np.ndarray, index: np.ndarray, metric: str | Callable[..., float]) -> np.ndarray:
         """The clusters of all rows. The rows with these numbers are the leaves."""
         out = np.empty(len(X), np.int32)
         out[index] = self.label
@@ -221,7 +227,7 @@ class Clustering(Clusterer):
         return lambda rows: self.model_.of(rows, self.metric)
 
 
-def n_rows(estimator: Any, data: Partitions) -> float:
+def n_rows(estimator: BaseEstimator, data: Partitions) -> float:
     """The number of rows. Raises if there are fewer rows than clusters."""
     description = data.fold(describe)
     must_have_rows(description.weight)

@@ -11,6 +11,8 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
+from ..core.arguments import MaybeArray, Seed
+from ..core.blocks import Matrix, Rows
 from ..core.loop import Progress
 from ..core.model import Predictor
 from ..core.partitions import Partitions
@@ -43,7 +45,7 @@ class BisectingTree(Predictor):
     def leaves(self) -> np.ndarray:
         return np.flatnonzero(self.child[:, 0] < 0)
 
-    def nearest(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """The number of the leaf of each row, and the squared distance from its centre."""
         node, distance = np.zeros(X.shape[0], np.int64), squared_distances(X, self.center[:1])[:, 0].copy()
         for parent, (a, b) in enumerate(self.child):  # children come after their parent
@@ -53,7 +55,7 @@ class BisectingTree(Predictor):
                 node[rows] = np.where(second == 1, b, a)
         return np.searchsorted(self.leaves, node), distance
 
-    def summarize(self, block: Any) -> LeafSums:
+    def summarize(self, block: Rows) -> LeafSums:
         labels, distance = self.nearest(block.X)
         K = len(self.leaves)
         return LeafSums(np.bincount(labels, block.weight * distance, K), np.bincount(labels, block.weight, K))
@@ -83,12 +85,12 @@ class LeafSums(Statistics):
         )
 
 
-def _at_root(block: Any) -> Any:
+def _at_root(block: Rows) -> Any:
     """The block with the node of each row as its target."""
     return block.replace(y=np.zeros(len(block), np.int64))
 
 
-def _descended(node: int, child: int, centers: np.ndarray, block: Any) -> Any:
+def _descended(node: int, child: int, centers: np.ndarray, block: Rows) -> Any:
     """The block with targets as in `_at_root`, after this node is split into `child` and ``child + 1``."""
     at, rows = block.y.copy(), np.flatnonzero(block.y == node)
     X = block.piece(0, len(block), 0).X
@@ -96,7 +98,7 @@ def _descended(node: int, child: int, centers: np.ndarray, block: Any) -> Any:
     return block.replace(y=at)
 
 
-def _halves(centers: np.ndarray, block: Any) -> LeafSums:
+def _halves(centers: np.ndarray, block: Rows) -> LeafSums:
     """The sums of the rows nearest to each of two centres."""
     labels, distance = nearest(block.X, centers)
     return LeafSums(np.bincount(labels, block.weight * distance, 2), np.bincount(labels, block.weight, 2))
@@ -190,7 +192,7 @@ class BisectingKMeans(NearestCenters):
         *,
         init: Any = "random",
         n_init: int = 1,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_iter: int = 300,
         verbose: int = 0,
         tol: float = 1e-4,
@@ -255,7 +257,7 @@ class BisectingKMeans(NearestCenters):
         centers = self.model_.center[self.model_.leaves]
         return map_rows(lambda rows: np.sqrt(squared_distances(rows, centers)), X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Minus the sum of squared distances to the centre of the cluster."""
         data = open_rows(self, X, None, sample_weight, reset=False)
         return -float(data.fold(BisectingTree.summarize, self.model_).inertia.sum())

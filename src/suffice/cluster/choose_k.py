@@ -12,9 +12,10 @@ from operator import index
 from typing import Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import Bunch, check_random_state
 
+from ..core.arguments import MaybeArray
 from ..core.partitions import Partitions
 from ..estimator.base import reader
 from ..fitting.seeding import NOBODY, draw
@@ -32,12 +33,12 @@ SAMPLE = 1 << 12  # rows of which diameters are computed
 
 
 def choose_k(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
     ks: Iterable[int],
     *,
     criterion: str = "elbow",
-    sample_weight: Any = None,
+    sample_weight: MaybeArray = None,
     n_references: int = 10,
     threshold: float = 0.1,
 ) -> Bunch:

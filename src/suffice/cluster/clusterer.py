@@ -9,6 +9,7 @@ from typing import Annotated, Any
 import numpy as np
 from sklearn.base import ClusterMixin
 
+from ..core.arguments import MaybeArray
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -41,7 +42,7 @@ class Clusterer(ClusterMixin, Estimator):
         if rows is not None and "labels_" not in vars(self):
             self.labels_ = self.predict(rows.X)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> np.ndarray:
         """Fit, then return the cluster of each row."""
         self.fit(X, y, sample_weight)
         return self.labels_ if "labels_" in vars(self) else self.predict(X)

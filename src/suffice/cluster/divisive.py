@@ -5,11 +5,13 @@ Li 14.2; Gong and Xu 3.1; STATS 601 6.3.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from ..core.arguments import Seed
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.guarantees import Exempt, Guarantee
@@ -143,9 +145,9 @@ class DivisiveClustering(Clustering):
         self,
         n_clusters: int | None = 2,
         *,
-        metric: Any = "euclidean",
+        metric: str | Callable[..., float] = "euclidean",
         micro_clusters: Any = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric

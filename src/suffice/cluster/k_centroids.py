@@ -15,6 +15,8 @@ import numpy as np
 from scipy.special import xlogy
 from sklearn.utils import check_random_state
 
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -52,7 +54,7 @@ class CentroidModel(Model):
         labels = D.argmin(axis=1) if len(D) else np.zeros(0, np.int64)
         return labels, D[np.arange(len(D)), labels]
 
-    def summarize(self, block: Any) -> Any:
+    def summarize(self, block: Rows) -> Any:
         labels, loss = self.nearest(block.X)
         return self.sums(block.X, block.weight, labels, float(block.weight @ loss))
 
@@ -111,7 +113,7 @@ class Cosine(CentroidModel):
     def sums(self, X: np.ndarray, weight: np.ndarray, labels: np.ndarray, inertia: float) -> Any:
         return SquaredDistance(directions(self.center)).sums(directions(X), weight, labels, inertia)
 
-    def estimate(self, s: Any) -> Self:
+    def estimate(self, s: ClusterSums) -> Self:
         total = s.weight[:, None] * directions(self.center) + s.offset
         present = (s.weight > 0) & (np.abs(total).max(axis=1) > 0)
         return self.replace(center=np.where(present[:, None], directions(total), directions(self.center)))
@@ -220,7 +222,7 @@ class Range(Statistics):
     zeros: float  # 1 if there is a row of nothing but zeros
 
     @classmethod
-    def of(cls, block: Any) -> Range:
+    def of(cls, block: Rows) -> Range:
         X = block.X
         return cls(
             X.min(axis=0, initial=np.inf),
@@ -352,8 +354,8 @@ default='k-means++'
         n_init: int = 1,
         max_iter: int = 300,
         tol: float = 1e-6,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric

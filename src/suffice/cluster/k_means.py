@@ -10,11 +10,13 @@ from dataclasses import dataclass
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
+from sklearn.base import BaseEstimator, ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import Matrix, Rows
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -47,17 +49,17 @@ class Centers(Model):
 
     center: Annotated[np.ndarray, "(K, D)"]
 
-    def nearest(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """The nearest centre of each row, and its squared distance."""
         return nearest(X, self.center)
 
-    def sums_pieces(self, block: Any) -> bool:
+    def sums_pieces(self, block: Rows) -> bool:
         return sums_pieces(block.X, self.center)
 
-    def summarize(self, block: Any, rows: int = 0) -> ClusterSums:
+    def summarize(self, block: Rows, rows: int = 0) -> ClusterSums:
         return self.labelled(block, rows)[1]
 
-    def labelled(self, block: Any, rows: int = 0) -> tuple[np.ndarray, ClusterSums]:
+    def labelled(self, block: Rows, rows: int = 0) -> tuple[np.ndarray, ClusterSums]:
         """Return the nearest centre of each row, and the sums.
 
         If `rows` is not zero, the sums of pieces of that many rows are added.
@@ -82,7 +84,7 @@ class Answer(Statistics):
     labels: Annotated[np.ndarray, "int (N,)"]
 
     @classmethod
-    def of(cls, model: Centers, block: Any) -> Answer:
+    def of(cls, model: Centers, block: Rows) -> Answer:
         labels, sums = model.labelled(block)
         return cls(sums, labels.astype(np.int32))
 
@@ -137,7 +139,7 @@ def _lloyd(data: Partitions, tol: float) -> dict[str, Any]:
 
 
 def all_centers(
-    data: Any, ks: Sequence[int], estimator: Any, tol: float, seeds: np.ndarray
+    data: Partitions, ks: Sequence[int], estimator: BaseEstimator, tol: float, seeds: np.ndarray
 ) -> list[tuple[Centers, Any]]:
     """The best centres for each number of clusters, and their sums.
 
@@ -196,7 +198,7 @@ class NearestCenters(CenterClustering):
         X = read_rows(self, X)
         return map_rows(lambda rows: np.sqrt(squared_distances(rows, self.model_.center)), X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Minus the sum of squared distances to the nearest centre."""
         check_is_fitted(self)
         data = open_rows(self, X, None, sample_weight, reset=False)
@@ -302,10 +304,10 @@ default='k-means++'
         max_iter: int = 300,
         tol: float = 1e-4,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: Seed = None,
         copy_x: bool = True,
         algorithm: str = "lloyd",
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.init = init

@@ -13,6 +13,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.exceptions import ConvergenceWarning
 
+from ..core.arguments import Seed
+from ..core.blocks import Matrix, Rows
 from ..core.callers import warn
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Progress
@@ -44,7 +46,7 @@ STORED = 1 << 25  # distances that are kept: 256 MB
 class Pairs:
     """Distances of rows, computed some rows at a time; those of few rows are kept."""
 
-    def __init__(self, X: np.ndarray, metric: Any) -> None:
+    def __init__(self, X: np.ndarray, metric: str | Callable[..., float]) -> None:
         self.X, self.metric = X, metric
         self.known: dict[int, np.ndarray] | None = {} if len(X) ** 2 <= STORED else None
 
@@ -125,13 +127,13 @@ def spread_out(pairs: Pairs, K: int, uniform: Callable[[int], np.ndarray]) -> np
     return medoid
 
 
-def drawn_by(X: Any, seed: int, precomputed: bool = False) -> Callable[[int], np.ndarray]:
+def drawn_by(X: Matrix, seed: int, precomputed: bool = False) -> Callable[[int], np.ndarray]:
     """Uniform numbers of rows by turn: hashes of their values, or of their numbers if rows are pairs."""
     rows = np.arange(X.shape[0], dtype=np.float64)[:, None] if precomputed else X
     return lambda turn: uniforms(row_hashes(rows, Purpose.SEEDING, seed, turn))
 
 
-def losses(sets: tuple[np.ndarray, ...], metric: Any, block: Any) -> Potentials:
+def losses(sets: tuple[np.ndarray, ...], metric: str | Callable[..., float], block: Rows) -> Potentials:
     """The loss of each set of medoids, (S,)."""
     return Potentials(np.array([block.weight @ nearest_by(block.X, rows, metric)[1] for rows in sets]))
 
@@ -239,12 +241,12 @@ class KMedoids(Clustering):
         self,
         n_clusters: int = 8,
         *,
-        metric: Any = "euclidean",
+        metric: str | Callable[..., float] = "euclidean",
         init: Any = "k-means++",
         max_iter: int = 100,
         sample_size: Any = "auto",
         n_init: int = 5,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.metric = metric

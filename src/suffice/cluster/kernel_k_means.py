@@ -12,7 +12,8 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils import check_random_state
 
-from ..core.blocks import Rows
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import Matrix, Rows
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -22,6 +23,7 @@ from ..estimator.kernel import INSTEAD, KernelEstimator
 from ..estimator.parameters import AT_LEAST_1, StrOptions
 from ..fitting.landmarks import Features, Landmarks
 from ..inputs import in_blocks
+from ..kernels.base import KernelLike
 from ..statistics import describe
 from .base import must_have_enough
 from .clusterer import Clusterer, Clusters
@@ -36,13 +38,13 @@ class KernelCenters(Model):
     landmarks: Annotated[Landmarks, "D"]
     linear: Annotated[Centers, "R"]
 
-    def summarize(self, block: Any) -> ClusterSums:
+    def summarize(self, block: Rows) -> ClusterSums:
         return self.linear.summarize(block.replace(X=self.landmarks.features(block.X)))
 
     def estimate(self, s: ClusterSums) -> Self:
         return self.replace(linear=self.linear.estimate(s))
 
-    def nearest(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def nearest(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         return self.linear.nearest(np.ascontiguousarray(self.landmarks.features(X)))
 
 
@@ -168,7 +170,7 @@ class KernelKMeans(Clusterer, KernelEstimator, Iterative):
         self,
         n_clusters: int = 8,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
@@ -177,9 +179,9 @@ class KernelKMeans(Clusterer, KernelEstimator, Iterative):
         n_init: int = 10,
         max_iter: int = 300,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
         landmarks: int | None = None,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_clusters = n_clusters
         self.kernel = kernel

@@ -11,13 +11,19 @@ from typing import Any
 import numpy as np
 from sklearn.utils import Bunch, check_array, check_consistent_length
 
+from ..core.arguments import MaybeArray
 from ..inputs.validation import unmasked
 from ..statistics import moments
 from .base import MANY, afford_pairs, distances, symmetric
 
 
 def is_cluster(
-    X: Any, threshold: float, *, kind: str = "max", largest: float | None = None, metric: Any = "euclidean"
+    X: Any,
+    threshold: float,
+    *,
+    kind: str = "max",
+    largest: float | None = None,
+    metric: str | Callable[..., float] = "euclidean",
 ) -> bool:
     """Whether rows form a cluster by one of four definitions.
 
@@ -77,7 +83,9 @@ def is_cluster(
     return bool(off.mean() <= threshold and (largest is None or off.max() <= largest))
 
 
-def describe_clusters(X: Any, labels: Any, *, sample_weight: Any = None, metric: Any = "euclidean") -> Bunch:
+def describe_clusters(
+    X: Any, labels: Any, *, sample_weight: MaybeArray = None, metric: str | Callable[..., float] = "euclidean"
+) -> Bunch:
     """Centers, diameters, scatter matrices and covariances of clusters.
 
     Parameters
@@ -134,13 +142,15 @@ def describe_clusters(X: Any, labels: Any, *, sample_weight: Any = None, metric:
     )
 
 
-def diameter(X: np.ndarray, metric: Any) -> float:
+def diameter(X: np.ndarray, metric: str | Callable[..., float]) -> float:
     """The largest distance of two rows."""
     parts = (distances(X[n : n + MANY], X, metric).max(initial=0.0) for n in range(0, len(X), MANY))
     return float(max(parts, default=0.0))
 
 
-def sums_of_squares(X: Any, labels: Any, *, sample_weight: Any = None, metric: Any = None) -> Bunch:
+def sums_of_squares(
+    X: Any, labels: Any, *, sample_weight: MaybeArray = None, metric: str | Callable[..., float] | None = None
+) -> Bunch:
     """Within, between and total sums of squares of clusters.
 
     Parameters
@@ -385,7 +395,7 @@ def affinities(A: Any) -> Any:
     return symmetric(A, "A")
 
 
-def _all_distances(X: Any, metric: Any) -> np.ndarray:
+def _all_distances(X: Any, metric: str | Callable[..., float]) -> np.ndarray:
     X = check_array(X, dtype=np.float64)
     if isinstance(metric, str) and metric == "precomputed":
         return symmetric(X)
@@ -400,7 +410,7 @@ def _one_column(values: Any, name: str) -> np.ndarray:
     return values
 
 
-def _labelled(X: Any, labels: Any, sample_weight: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _labelled(X: Any, labels: Any, sample_weight: MaybeArray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     X, labels = check_array(X, dtype=np.float64), _one_column(labels, "labels")
     weight = np.ones(len(X)) if sample_weight is None else _one_column(sample_weight, "sample_weight")
     check_consistent_length(X, labels, weight)

@@ -15,6 +15,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from ..core.arguments import MaybeArray, Seed
 from ..core.blocks import Rows, dense
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
@@ -27,7 +28,7 @@ from ..fitting.seeding import NOBODY, SEEDINGS, draw
 from ..inputs import in_blocks
 from ..statistics import describe
 from .clusterer import Clusterer
-from .k_means import Centers, KMeans
+from .k_means import Centers, ClusterSums, KMeans
 
 # Numbers of a sample for the initialization, which is dense.
 SAMPLE_NUMBERS = 1 << 24
@@ -51,7 +52,7 @@ class Steps(Progress):
     n_steps_: int | None = None
 
 
-def moved(model: Centers, total: Any, s: Any) -> tuple[Centers, np.ndarray]:
+def moved(model: Centers, total: Any, s: ClusterSums) -> tuple[Centers, np.ndarray]:
     """Move each centre to the mean of all rows that were nearest to it. Returns the weights of these
     rows, too."""
     total = total + s.weight
@@ -192,7 +193,7 @@ default='k-means++'
         batch_size: int = 1024,
         verbose: int = 0,
         compute_labels: bool = True,
-        random_state: Any = None,
+        random_state: Seed = None,
         tol: float = 0.0,
         max_no_improvement: int | None = 10,
         init_size: int | None = None,
@@ -254,7 +255,7 @@ default='k-means++'
         if self.compute_labels:
             super()._label(rows, data)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Move the centres by one batch: all rows of X.
 
         Parameters
@@ -322,7 +323,7 @@ default='k-means++'
         self._n_init = len(starts)
         return min(starts, key=lambda start: home.fold(Centers.summarize, start).inertia)
 
-    def _advance(self, state: Steps, rows: Any, tol: float, seed: int) -> Steps:
+    def _advance(self, state: Steps, rows: Rows, tol: float, seed: int) -> Steps:
         """The state after a batch."""
         s = state.model.summarize(rows)
         model, total = moved(state.model, state.total, s)

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import Rows
 from ..core.hashing import row_hashes, uniforms
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose
@@ -24,11 +25,11 @@ def within(data: Partitions, model: Any, label: int) -> Partitions:
     return data.in_each_pass(_labelled, model, label)
 
 
-def _labels_as_targets(model: Any, block: Any) -> Any:
+def _labels_as_targets(model: Any, block: Rows) -> Any:
     return block.replace(y=model.nearest(block.piece(0, len(block), 0).X)[0])
 
 
-def _labelled(model: Any, label: int, block: Any) -> Any:
+def _labelled(model: Any, label: int, block: Rows) -> Any:
     """The rows of a block that the model gives the label."""
     if not len(block):
         return block
@@ -54,5 +55,5 @@ def reference_rows(X: np.ndarray, low: np.ndarray, high: np.ndarray, seed: tuple
     return low + np.stack(u, axis=1) * (high - low)
 
 
-def _reference(low: np.ndarray, high: np.ndarray, seed: tuple[int, ...], block: Any) -> Any:
+def _reference(low: np.ndarray, high: np.ndarray, seed: tuple[int, ...], block: Rows) -> Any:
     return block.replace(X=reference_rows(block.X, low, high, seed))

@@ -17,6 +17,7 @@ from scipy.sparse.csgraph import connected_components
 from scipy.sparse.linalg import eigsh
 from sklearn.utils import check_random_state
 
+from ..core.arguments import Seed
 from ..core.blocks import Rows, dense
 from ..core.callers import warn
 from ..core.cost import afford
@@ -130,7 +131,7 @@ class LandmarkGraph(Model):
         ends = np.arange(len(X) + 1) * index.shape[1]
         return sp.csr_array((z.ravel(), index.ravel(), ends), shape=(len(X), len(self.points)))
 
-    def summarize(self, block: Any) -> LandmarkSums:
+    def summarize(self, block: Rows) -> LandmarkSums:
         M = len(self.points)
         if not len(block):
             return LandmarkSums(0.0, np.zeros(M), np.zeros((M, M)))
@@ -385,7 +386,7 @@ class SpectralClustering(Clusterer):
         *,
         eigen_solver: str | None = None,
         n_components: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_init: int = 10,
         gamma: float = 1.0,
         affinity: Any = "rbf",
@@ -529,7 +530,7 @@ class SpectralClustering(Clusterer):
         names = np.unique(labels, return_inverse=True)[1]
         return names, Centers(np.array(sums))
 
-    def _k_means(self, data: Any, candidates: np.ndarray, rows: Any) -> Centers:
+    def _k_means(self, data: Partitions, candidates: np.ndarray, rows: Any) -> Centers:
         seeds = check_random_state(self.random_state).randint(np.iinfo(np.int32).max, size=self.n_init)
         options = (self.n_clusters, "k-means++", seeds, self._precomputed)
         starts = feature_starts(candidates, rows, *options)

@@ -12,6 +12,7 @@ import numpy as np
 from scipy.special import gammaln
 from sklearn.utils import check_random_state
 
+from ..core.arguments import Seed
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.guarantees import DRAWS_STARTS
@@ -156,7 +157,7 @@ class XMeans(NearestCenters):
         n_init: int = 3,
         max_iter: int = 300,
         tol: float = 1e-4,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.min_clusters = min_clusters
         self.max_clusters = max_clusters

@@ -19,6 +19,7 @@ from sklearn.preprocessing import FunctionTransformer
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray
 from ..core.progress import shown
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
@@ -120,7 +121,7 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
     takes: ClassVar[str] = "rows"
 
     @shown
-    def fit(self, X: Any, y: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: MaybeArray = None, **params: Any) -> Self:
         """Fit all transformers, in passes that they share.
 
         Parameters
@@ -142,7 +143,7 @@ class ColumnTransformer(Storable, compose.ColumnTransformer):
         return super().fit(X, y, **params)
 
     @shown
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+    def fit_transform(self, X: Any, y: MaybeArray = None, **params: Any) -> Any:
         """Fit all transformers, and transform the rows. A table is transformed when it is read.
 
         Parameters

@@ -6,7 +6,7 @@ import sys
 from abc import ABC, abstractmethod
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Any, Self, TypeAlias
 
 import numpy as np
 import scipy.sparse as sp
@@ -21,6 +21,8 @@ BLOCK_BYTES = 1 << 22
 # Least bytes of a step of a sequence: the loops of chains keep several numbers of each state for each step.
 STEP_BYTES = 128
 ONE = np.float64(1.0).tobytes()  # the one number that default weights share
+
+Matrix: TypeAlias = np.ndarray | sp.csr_array  # the rows of a block: dense, or CSR
 
 
 def dense(X: Any) -> np.ndarray:
@@ -42,7 +44,7 @@ class Block(Value, ABC):
     """Examples with their weights. Subclasses define what an example is."""
 
     X: Any  # (N, D), ndarray or csr_array
-    y: Annotated[np.ndarray | None, "labels (N, ...)"]
+    y: Annotated[np.ndarray | Any, "labels (N, ...) or None"]  # None of examples without targets
     weight: Any  # one per example, float64; ones by default, which take no memory
     index: tuple[int, ...]  # position of the block in its partitions; of a piece, also that in its block
 
@@ -117,7 +119,7 @@ class Rows(Block):
     """Independent examples: features, and optionally targets and weights."""
 
     X: Any  # (N, D), ndarray or csr_array
-    y: Annotated[np.ndarray | None, "labels (N,) or labels (N, T)"] = None
+    y: Annotated[np.ndarray | Any, "labels (N,) or labels (N, T) or None"] = None
     weight: Annotated[Any, "(N,) or None"] = None
     index: tuple[int, ...] = (0,)
 
@@ -138,7 +140,7 @@ class Sequences(Block):
 
     X: Any  # (N, D), ndarray or csr_array
     offset: Annotated[np.ndarray, "int (S + 1,)"]  # sequence s has the rows offset[s] to offset[s + 1]
-    y: Annotated[np.ndarray | None, "labels (N,)"] = None
+    y: Annotated[np.ndarray | Any, "labels (N,) or None"] = None
     weight: Annotated[Any, "(S,) or None"] = None
     index: tuple[int, ...] = (0,)
 
@@ -249,7 +251,7 @@ def csr_of(data: np.ndarray, indices: np.ndarray, indptr: np.ndarray, shape: tup
     return out
 
 
-def entries_of(X: Any, dtype: Any = np.float64) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def entries_of(X: sp.csr_array, dtype: Any = np.float64) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Return `data`, `indices` and `indptr` of a CSR array, with one type of indices, for compiled loops."""
     kind = np.result_type(X.indices, X.indptr)
     places = (a.astype(kind, copy=False) for a in (X.indices, X.indptr))

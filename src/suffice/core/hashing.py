@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from .blocks import Block
 from .randomness import Purpose, generator
 
 CACHED = 1 << 14  # numbers hashed at a time, so that their bits stay in the cache
@@ -67,7 +68,7 @@ def example_hashes(block: Any, purpose: Purpose, *seed: int) -> np.ndarray:
     return total
 
 
-def parts_of(block: Any, n_parts: int, purpose: Purpose, *seed: int) -> np.ndarray:
+def parts_of(block: Block, n_parts: int, purpose: Purpose, *seed: int) -> np.ndarray:
     """Assign each row or sequence to one of `n_parts` parts by its hash.
 
     The part does not depend on order, blocks or engines, and equal examples are in one part.
@@ -75,7 +76,7 @@ def parts_of(block: Any, n_parts: int, purpose: Purpose, *seed: int) -> np.ndarr
     return (uniforms(example_hashes(block, purpose, *seed)) * n_parts).astype(np.int64)
 
 
-def is_drawn(block: Any, share: float, purpose: Purpose, seed: int) -> np.ndarray:
+def is_drawn(block: Block, share: float, purpose: Purpose, seed: int) -> np.ndarray:
     """Return a mask that selects a random fraction `share` of the rows or sequences, by their hashes."""
     return uniforms(example_hashes(block, purpose, seed)) < share
 
@@ -99,7 +100,7 @@ def fingerprint(block: Any) -> np.ndarray:
 BASE = 0xD1342543DE82EF95  # odd, hence invertible modulo 2^64: no power of it is zero
 
 
-def fingerprint_in_order(block: Any) -> tuple[tuple[int, int], ...]:
+def fingerprint_in_order(block: Block) -> tuple[tuple[int, int], ...]:
     """Return the number of examples and a fingerprint that depends on their order, as a tuple of one pair.
 
     The fingerprint is the polynomial with their hashes as coefficients, at `BASE`, modulo 2^64.
@@ -126,7 +127,7 @@ def _fingerprint(*columns: np.ndarray) -> np.ndarray:
 LANES = 1021  # a prime, so that two values that change places are rarely in the same lane
 
 
-def checksum(block: Any) -> int:
+def checksum(block: Block) -> int:
     """Return a checksum of the values of a block and their positions, computed at memory bandwidth.
 
     It detects whether a block changed between passes of this process. It differs in other processes, since

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from .blas import one_blas_thread
-from .blocks import Block, Rows, cut
+from .blocks import Block, Matrix, Rows, cut
 from .progress import one_pass
 
 ONE_PIECE = 64  # rows that are computed as one piece, whatever their size
@@ -86,7 +86,7 @@ def in_order(f: Callable[[Any], Any], blocks: Iterable[Any]) -> Iterator[Any]:
                 future.cancel()
 
 
-def map_rows(f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+def map_rows(f: Callable[[Any], np.ndarray], X: Matrix) -> np.ndarray:
     """Return f of rows in memory, for predictions: computed in threads, in pieces that fit in the cache."""
     return map_block(lambda piece: f(piece.X), Rows(X))
 

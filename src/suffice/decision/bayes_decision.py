@@ -15,6 +15,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray
 from ..estimator.answers import nameless, row_wise
 from ..estimator.parameters import FINITE, HasMethods, Numbers, check_parameters
 from ..estimator.storing import Storable
@@ -217,7 +218,7 @@ class BayesDecision(Storable, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         loss: Any = None,
         actions: Any = None,
@@ -248,7 +249,7 @@ class BayesDecision(Storable, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         """Whether a label belongs to a row or to a sequence."""
         return getattr(self.estimator, "labels", "rows")
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **how: Any) -> Self:
+    def fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None, **how: Any) -> Self:
         """Fit the classifier.
 
         Parameters
@@ -338,7 +339,7 @@ class BayesDecision(Storable, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         check_is_fitted(self)
         return self.estimator_.predict_log_proba(X, **how)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Accuracy: the fraction of rows whose action is their class. Rejected rows count as errors.
 
         Parameters
@@ -353,7 +354,7 @@ class BayesDecision(Storable, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         right, _, total = self._judged(X, y, sample_weight)
         return float(right / total)
 
-    def mean_loss(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def mean_loss(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Mean loss of the actions on labelled rows.
 
         Parameters
@@ -368,7 +369,7 @@ class BayesDecision(Storable, MetaEstimatorMixin, ClassifierMixin, BaseEstimator
         _, loss, total = self._judged(X, y, sample_weight)
         return float(loss / total)
 
-    def _judged(self, X: Any, y: Any, sample_weight: Any) -> np.ndarray:
+    def _judged(self, X: Any, y: MaybeArray, sample_weight: MaybeArray) -> np.ndarray:
         check_is_fitted(self)
         if self.takes != "rows":
             raise TypeError(

@@ -14,10 +14,12 @@ import scipy.sparse as sp
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, ClusterMixin, TransformerMixin
 from sklearn.utils import check_random_state
 
+from ..core.arguments import MaybeArray, MaybePath, Seed
 from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress, Watch, one_task
 from ..core.model import Predictor
+from ..core.partitions import Partitions
 from ..core.randomness import Purpose
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -30,7 +32,7 @@ from ..inputs import in_blocks, open_rows, read_rows, source_of
 from ..inputs.checks import weights_of
 from ..inputs.conversions import check_weighted
 from ..kernels import as_kernel, is_precomputed
-from ..kernels.base import must_be_finite
+from ..kernels.base import KernelLike, must_be_finite
 from .nmf import SWEEPS
 from .nmf_start import checked_factor, row_uniforms
 
@@ -199,14 +201,14 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self,
         n_components: int = 2,
         *,
-        kernel: Any = "linear",
+        kernel: KernelLike = "linear",
         kernel_params: Any = None,
         init: str = "random",
         n_init: int = 1,
         tol: float = 1e-5,
         max_iter: int = 500,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.kernel = kernel
@@ -219,7 +221,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         self.checkpoint = checkpoint
 
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any = None, W: Any = None, V: Any = None, sample_weight: Any = None
+        self, X: Any, y: MaybeArray = None, W: Any = None, V: Any = None, sample_weight: MaybeArray = None
     ) -> Self:
         """Fit to rows in memory.
 
@@ -242,7 +244,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         """
         return self._fit_to(X, None, sample_weight, W=W, V=V)
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Any:
         """The rows and their weights, in one block."""
         source = source_of(X)
         if not source.in_memory:
@@ -294,7 +296,7 @@ class BilinearNMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, ClusterMixi
         W[keep], V[keep] = result.W * root / unit, result.V / root * unit
         return {"concept_weights_": W, "embedding_": V, "_rows": self._rows, "_kernel": self._kernel}
 
-    def _best(self, data: Any, starts: list[Concepts], kernel: Split) -> Progress:
+    def _best(self, data: Partitions, starts: list[Concepts], kernel: Split) -> Progress:
         def step(state: Progress) -> Progress:
             model = state.model.improved(kernel)
             s = model.sums(kernel)

@@ -17,6 +17,8 @@ from scipy.special import expit, log_expit, logsumexp, ndtri
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
@@ -122,10 +124,10 @@ class BinaryFactors(Model):
         total = R.sum(axis=1, keepdims=True)
         return (top + np.log(total))[:, 0], R / total
 
-    def summarize(self, block: Any) -> NodeSums | QuadraticSums:
+    def summarize(self, block: Rows) -> NodeSums | QuadraticSums:
         return E_STEPS[self.solver](self, block)
 
-    def by_nodes(self, block: Any) -> NodeSums:
+    def by_nodes(self, block: Rows) -> NodeSums:
         """Responsibilities of the nodes for the rows: Bock and Aitkin."""
         ones, zeros = self.binary(block.X)
         log_px, R = self.posterior(ones, zeros)
@@ -133,7 +135,7 @@ class BinaryFactors(Model):
         weight = float(block.weight.sum())
         return NodeSums(weight, float(block.weight.dot(log_px)), R.T.dot(ones + zeros), R.T.dot(ones))
 
-    def by_bound(self, block: Any) -> QuadraticSums:
+    def by_bound(self, block: Rows) -> QuadraticSums:
         """Normal posteriors under a quadratic bound of the logistic function: Jaakkola and Jordan."""
         ones, zeros = self.binary(block.X)
         mean, covariance, bound, curve = self._variational(ones, zeros)
@@ -163,7 +165,7 @@ class BinaryFactors(Model):
         log_det = np.linalg.slogdet(covariance)[1]
         return mean, covariance, bound + 0.5 * (log_det + (mean * pull).sum(axis=1)), curve
 
-    def by_chains(self, block: Any) -> QuadraticSums:
+    def by_chains(self, block: Rows) -> QuadraticSums:
         """Metropolis-Hastings draws of the factors, proposed from their prior; a Newton step of each column.
 
         The random numbers of a row are hashes of the row, so that they do not depend on the blocks.
@@ -283,17 +285,17 @@ def grid(K: int, n_nodes: int | None = None) -> tuple[np.ndarray, np.ndarray]:
     return np.stack([a.ravel() for a in axes], axis=1) if K else np.zeros((1, 0)), np.ravel(log_w)
 
 
-def _filled(model: BinaryFactors, mean: np.ndarray, block: Any) -> Moments:
+def _filled(model: BinaryFactors, mean: np.ndarray, block: Rows) -> Moments:
     ones, zeros = model.binary(block.X)
     return moments(np.where(ones + zeros > 0, ones, mean), block.weight)
 
 
-def _described(model: BinaryFactors, block: Any) -> Any:
+def _described(model: BinaryFactors, block: Rows) -> Any:
     X = np.where(np.isnan(block.X), np.nan, model.binary(block.X)[0])
     return describe(block.replace(X=X))
 
 
-def _others(block: Any) -> np.ndarray:
+def _others(block: Rows) -> np.ndarray:
     X = block.X
     return np.array([np.count_nonzero(~np.isnan(X) & (X != 0.0) & (X != 1.0))], dtype=np.float64)
 
@@ -422,8 +424,8 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         binarize: float | None = 0.0,
         tol: float = 1e-6,
         max_iter: int = 500,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.solver = solver
@@ -537,7 +539,7 @@ class BinaryPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         X = read_rows(self, X)
         return map_rows(self.model_.log_density, X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Mean log probability of the rows."""
         return mean_score(self, X, sample_weight)
 

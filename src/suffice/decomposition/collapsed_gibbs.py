@@ -24,7 +24,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln
 
-from ..core.blocks import offsets, one_a_place, power_of_two
+from ..core.blocks import Matrix, Rows, offsets, one_a_place, power_of_two
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -59,7 +59,9 @@ class Tokens(Value):
     log_p: float | None = None  # of the topics, where a sweep has found it
 
     @classmethod
-    def of(cls, X: Any, K: int, topic: np.ndarray | None, seed: int, index: tuple[int, ...]) -> Tokens:
+    def of(
+        cls, X: sp.csr_array, K: int, topic: np.ndarray | None, seed: int, index: tuple[int, ...]
+    ) -> Tokens:
         """Tokens from counts, with topics by word and document, or drawn at random."""
         by_word = sp.csc_array(X)
         by_word.sort_indices()
@@ -270,7 +272,7 @@ class Counts(Value):
         return float(self.of_documents) + log_joint_of_words(self.word, eta) + float(of_total.sum())
 
 
-def log_joint(X: Any, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) -> float:
+def log_joint(X: Matrix, topics: np.ndarray, alpha: np.ndarray, eta: np.ndarray) -> float:
     """log p(words, topics), the topics in the order of the rows and columns of X."""
     K = len(alpha)
     X, alpha, eta = whole_counts(X), as_prior(alpha), as_prior(eta)
@@ -295,7 +297,7 @@ def as_prior(parameters: np.ndarray) -> np.ndarray:
     return np.ascontiguousarray(parameters, np.float64)
 
 
-def whole_counts(X: Any, weight: np.ndarray | None = None) -> Any:
+def whole_counts(X: Matrix, weight: np.ndarray | None = None) -> Any:
     """CSR rows of integer counts, repeated by their weights."""
     X = one_a_place(sp.csr_array(X))
     if (X.data != np.floor(X.data)).any():
@@ -328,7 +330,7 @@ def afford_tokens(K: int, sizes: np.ndarray) -> None:
     )
 
 
-def _sizes(block: Any) -> np.ndarray:
+def _sizes(block: Rows) -> np.ndarray:
     """Sizes of documents, repeated by their weights: words, documents, and entries of CSR rows."""
     X, weight = sp.csr_array(block.X), block.weight
     return np.array([weight @ X.sum(axis=1), weight.sum(), weight @ np.diff(X.indptr)])
@@ -370,7 +372,7 @@ def must_have_words(length: float) -> None:
         raise ValueError("The documents have no words: all counts are zero.")
 
 
-def _documents(block: Any) -> tuple[Any, ...]:
+def _documents(block: Rows) -> tuple[Any, ...]:
     return (whole_counts(block.X, block.weight),)
 
 

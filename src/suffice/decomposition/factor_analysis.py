@@ -16,6 +16,8 @@ from scipy.linalg import cho_factor, cho_solve
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -40,7 +42,7 @@ PRECISION = 1e-12  # error of the mean log-likelihood at which 'direct' stops
 ROUNDING = 16.0 * float(np.finfo(np.float64).eps)  # rounding error of the mean log-likelihood
 
 
-def _of_all(rows: Any) -> Moments:
+def _of_all(rows: Rows) -> Moments:
     return moments(rows.X, rows.weight)
 
 
@@ -280,11 +282,11 @@ class FactorModel(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         X = read_rows(self, X)
         return map_rows(self.model_.log_density, X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Mean log density of the rows."""
         return mean_score(self, X, sample_weight)
 
-    def sample(self, n_samples: int = 1, random_state: Any = None) -> np.ndarray:
+    def sample(self, n_samples: int = 1, random_state: Seed = None) -> np.ndarray:
         """Draw rows from the model."""
         check_is_fitted(self)
         rng = np.random.default_rng(random_state)
@@ -435,12 +437,12 @@ class FactorAnalysis(FactorModel):
         svd_method: str = "randomized",
         iterated_power: int = 3,
         rotation: str | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         solver: str = "direct",
         alpha: float = 0.0,
         factor_covariance: str = "identity",
         rotation_target: Any = None,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.tol = tol
@@ -620,7 +622,7 @@ class ProbabilisticPCA(FactorModel):
         alpha: float = 0.0,
         tol: float = 1e-2,
         max_iter: int = 1000,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.solver = solver

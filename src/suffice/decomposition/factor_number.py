@@ -12,6 +12,8 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.stats import chi2
 
+from ..core.arguments import MaybeArray, Seed
+from ..core.blocks import Rows
 from ..core.values import Value
 from ..estimator.base import reader
 from ..families import FactorGaussian
@@ -20,7 +22,7 @@ from ..statistics import Moments, moments
 from .factor_analysis import PRECISION, degrees_of_freedom
 
 
-def _of_all(rows: Any) -> Moments:
+def _of_all(rows: Rows) -> Moments:
     return moments(rows.X, rows.weight)
 
 
@@ -42,8 +44,8 @@ def parallel_analysis(
     quantile: float = 0.95,
     correlation: bool = True,
     reference: str = "permutation",
-    sample_weight: Any = None,
-    random_state: Any = None,
+    sample_weight: MaybeArray = None,
+    random_state: Seed = None,
 ) -> ParallelAnalysis:
     """Choose the number of factors by comparison with rows that have none (Horn's parallel analysis).
 
@@ -160,7 +162,7 @@ def factor_number_test(
     max_factors: int | None = None,
     bartlett: bool = False,
     isotropic: bool = False,
-    sample_weight: Any = None,
+    sample_weight: MaybeArray = None,
 ) -> FactorNumberTest:
     """Test 0, 1, 2, ... factors against a free covariance, by likelihood ratios. The data is read once.
 

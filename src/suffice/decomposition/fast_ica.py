@@ -18,6 +18,8 @@ from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -138,7 +140,7 @@ class Unmixing(Model):
     def components(self, X: np.ndarray) -> np.ndarray:
         return (X - self.mean).dot((self.W[self.rows] @ self.whitening).T)
 
-    def summarize(self, block: Any) -> ContrastSums:
+    def summarize(self, block: Rows) -> ContrastSums:
         if callable(self.contrast):
             return self._summarize_by(self.contrast, block)
         B, (L, D) = self.W[self.rows] @ self.whitening, self.shape
@@ -156,7 +158,7 @@ class Unmixing(Model):
             product += g.dot(x)
         return ContrastSums(float(block.weight.sum()), value, product, slope)
 
-    def _summarize_by(self, function: Any, block: Any) -> ContrastSums:
+    def _summarize_by(self, function: Any, block: Rows) -> ContrastSums:
         """The sums with a contrast function of the user, which takes all rows of a block, without weights."""
         L, D = self.shape
         if not len(block):
@@ -218,7 +220,7 @@ def decorrelated(W: np.ndarray) -> np.ndarray:
     return (vectors / np.sqrt(values)) @ vectors.T @ W
 
 
-def _of_all(rows: Any) -> Moments:
+def _of_all(rows: Rows) -> Moments:
     return moments(rows.X, rows.weight)
 
 
@@ -345,9 +347,9 @@ class FastICA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         tol: float = 1e-4,
         w_init: Any = None,
         whiten_solver: str = "svd",
-        random_state: Any = None,
+        random_state: Seed = None,
         solver: str = "fixed-point",
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.algorithm = algorithm
@@ -525,5 +527,5 @@ class _WithArguments:
         return self.fun(y, **self.arguments)
 
 
-def _count(block: Any) -> np.ndarray:
+def _count(block: Rows) -> np.ndarray:
     return np.array([float(len(block))])

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.arguments import MaybeArray
 from ..core.loop import Progress
 from ..estimator.parameters import AT_LEAST_1
 from .pca import PCA, PrincipalAxes
@@ -108,7 +109,7 @@ class IncrementalPCA(PCA):
         self.batch_size = batch_size
 
     def partial_fit(  # type: ignore[override]
-        self, X: Any, y: Any = None, check_input: bool = True, sample_weight: Any = None
+        self, X: Any, y: MaybeArray = None, check_input: bool = True, sample_weight: MaybeArray = None
     ) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
 

@@ -17,6 +17,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, Seed
+from ..core.blocks import Matrix, Rows
 from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.model import Model, Predictor
@@ -31,7 +33,7 @@ from ..fitting.landmarks import Landmarks
 from ..fitting.linear_algebra import signs
 from ..inputs import map_rows, read_rows
 from ..kernels import Kernel, KernelColumns
-from ..kernels.base import must_be_finite
+from ..kernels.base import KernelLike, must_be_finite
 from ..statistics import Moments
 from .pca import PrincipalAxes
 
@@ -49,12 +51,12 @@ class KernelAxes(Predictor):
     vectors: Annotated[np.ndarray, "(M, K)"]  # coefficients times the square roots of the eigenvalues
     values: Annotated[np.ndarray, "(K,)"]
 
-    def project(self, X: Any) -> np.ndarray:
+    def project(self, X: Matrix) -> np.ndarray:
         size = np.sqrt(np.where(self.values > 0, self.values, np.inf))
         return (self.columns(X) - self.center).dot(self.vectors / size)
 
     @classmethod
-    def of(cls, kernel: Kernel, n_components: int | None, lanczos: bool, block: Any) -> KernelAxes:
+    def of(cls, kernel: Kernel, n_components: int | None, lanczos: bool, block: Rows) -> KernelAxes:
         """Eigenvectors of the kernel matrix, centred by the weighted mean."""
         N, root = len(block), np.sqrt(block.weight)
         afford(N**2, f"the kernels of {N} rows", INSTEAD)
@@ -105,13 +107,13 @@ class LandmarkAxes(Model):
     axes: Annotated[PrincipalAxes, "R"]
     count: int
 
-    def summarize(self, block: Any) -> Moments:
+    def summarize(self, block: Rows) -> Moments:
         return self.axes.summarize(block.replace(X=self.landmarks.features(block.X)))  # type: ignore[return-value]
 
     def estimate(self, s: Moments) -> Self:
         return self.replace(axes=self.axes.estimate(s))
 
-    def project(self, X: Any) -> np.ndarray:
+    def project(self, X: Matrix) -> np.ndarray:
         return (self.landmarks.features(X) - self.axes.mean).dot(self.axes.axes[: self.count].T)
 
 
@@ -246,7 +248,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         self,
         n_components: int | None = None,
         *,
-        kernel: Any = "linear",
+        kernel: KernelLike = "linear",
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
@@ -258,7 +260,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
         max_iter: int | None = None,
         iterated_power: Any = "auto",
         remove_zero_eig: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         copy_X: bool = True,
         n_jobs: int | None = None,
         landmarks: int | None = None,
@@ -299,7 +301,7 @@ class KernelPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, KernelEstimat
                 obstacle = "a precomputed kernel" if self.counts_rows else "a kernel of strings"
             raise ValueError(f"Cannot fit_inverse_transform with {obstacle}.")
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Partitions:
         if self.fit_inverse_transform and sp.issparse(X):
             raise NotImplementedError(
                 "Inverse transform not implemented for sparse matrices! Pass X.toarray(), or set "

@@ -19,7 +19,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import BLOCK_BYTES, Rows, entries_of, power_of_two
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import BLOCK_BYTES, Matrix, Rows, entries_of, power_of_two
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -115,7 +116,7 @@ class Topics(Model):
         bound = sum(in_order(run, tuple(range(0, V, few))), np.zeros(K))
         return B, top, float((bound + gammaln(self.eta.sum()) - gammaln(total)).sum())
 
-    def summarize(self, block: Any, each: Any = map) -> TopicCounts:
+    def summarize(self, block: Rows, each: Any = map) -> TopicCounts:
         """The E step: expected words by topic. Each document has the same initial value."""
         from ..loops.topics import add_counts
 
@@ -148,7 +149,7 @@ class Topics(Model):
         """The bound on the log probability of all documents, per word."""
         return (s.bound + self.expected[2]) / (s.length or 1.0)
 
-    def posterior(self, X: Any) -> tuple[np.ndarray, np.ndarray]:
+    def posterior(self, X: Matrix) -> tuple[np.ndarray, np.ndarray]:
         """The parameters of the topics of each document, gamma (N, K), and the bounds of log p(document)."""
         X = sp.csr_array(X)
         entries = entries_of(X)
@@ -181,7 +182,7 @@ def rows_of(entries: Entries, part: slice) -> Entries:
     return data[of_rows], indices[of_rows], indptr - indptr[0]
 
 
-def bounds_of(model: Topics, block: Any) -> np.ndarray:
+def bounds_of(model: Topics, block: Rows) -> np.ndarray:
     """The bound of log p(documents) of a block, and the number of its words."""
     X = sp.csr_array(block.X)
     return np.array([block.weight @ model.posterior(X)[1], block.weight @ X.sum(axis=1)])
@@ -257,7 +258,7 @@ def online(
     return watch.limited(max_iter).loop(step, Passed(start))
 
 
-def improved(model: Topics, rows: Any, rate: Rate, n: int, total: float) -> tuple[Topics, TopicCounts]:
+def improved(model: Topics, rows: Rows, rate: Rate, n: int, total: float) -> tuple[Topics, TopicCounts]:
     """Step towards the topics estimated as if all documents were like these. Hoffman et al. 2010."""
     s = in_memory(rows).fold(Topics.summarize, model)
     share = rate(n)
@@ -271,7 +272,7 @@ def _batches(data: Partitions, size: int) -> Iterator[Any]:
             yield block[part]
 
 
-def _sizes(block: Any) -> np.ndarray:
+def _sizes(block: Rows) -> np.ndarray:
     """The weight of the documents, and of the words in them."""
     return np.array([block.weight.sum(), block.weight @ sp.csr_array(block.X).sum(axis=1)])
 
@@ -443,10 +444,10 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         max_doc_update_iter: int = 100,
         n_jobs: int | None = None,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: Seed = None,
         solver: str | None = None,
         tol: float | None = None,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.doc_topic_prior = doc_topic_prior
@@ -547,7 +548,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             return False
         return abs(_perplexity(trace[-1]) - _perplexity(trace[-1 - every])) < self.perp_tol
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Online variational Bayes: update the topics with more documents, one step per `batch_size`
         documents.
 
@@ -615,7 +616,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
             raise ValueError(f"{name} must be positive, as a parameter of a Dirichlet prior; got {value!r}.")
         return np.array(np.broadcast_to(prior, size))
 
-    def _block_rows(self, block: Any) -> float:
+    def _block_rows(self, block: Rows) -> float:
         """Block size that is large compared with the statistics."""
         sums = 8.0 * self.n_components * block.X.shape[1]
         return max(BLOCK_BYTES, 4.0 * sums) / max(block.row_bytes, 8.0)
@@ -674,11 +675,11 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         _ = self.model_.expected
         return map_rows(lambda rows: self.model_.posterior(rows)[1], X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Lower bound on the log probability of the documents and the topics, as in scikit-learn."""
         return float(self._bound(X, sample_weight)[0])
 
-    def perplexity(self, X: Any, sub_sampling: bool = False, *, sample_weight: Any = None) -> float:
+    def perplexity(self, X: Any, sub_sampling: bool = False, *, sample_weight: MaybeArray = None) -> float:
         """Perplexity: exp(-bound on the log probability per word). Lower is better.
 
         The bound includes the topics, so it is not the likelihood of held-out documents: for that see
@@ -688,7 +689,7 @@ class LatentDirichletAllocation(ClassNamePrefixFeaturesOutMixin, TransformerMixi
         bound, length = self._bound(X, sample_weight, sub_sampling)
         return _perplexity(bound / (length or 1.0))
 
-    def _bound(self, X: Any, sample_weight: Any, sub_sampling: bool = False) -> np.ndarray:
+    def _bound(self, X: Any, sample_weight: MaybeArray, sub_sampling: bool = False) -> np.ndarray:
         check_is_fitted(self)
         data = open_rows(self, X, None, sample_weight, reset=False)
         scale = self.total_samples / data.fold(_sizes)[0] if sub_sampling else 1.0

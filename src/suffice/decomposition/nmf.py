@@ -18,7 +18,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import dense, entries_of, power_of_two, rows_beside
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import Matrix, Rows, dense, entries_of, power_of_two, rows_beside
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
@@ -98,13 +99,13 @@ class _Factors(Model):
     def Ht(self) -> np.ndarray:
         return np.ascontiguousarray(self.H.T)
 
-    def rows_of(self, block: Any) -> np.ndarray:
+    def rows_of(self, block: Rows) -> np.ndarray:
         at = block.y
         if len(at) and (at[1:] - at[:-1] == 1).all():
             return self.W[at[0] : at[-1] + 1]
         return self.W[at]
 
-    def runs(self, block: Any) -> tuple[Any, ...]:
+    def runs(self, block: Rows) -> tuple[Any, ...]:
         rows = power_of_two(RUN_BYTES / (8 * len(self.H)), 64)
         return tuple(block[part] for part in block.parts(rows))
 
@@ -124,11 +125,11 @@ class _Factors(Model):
         """The penalized loss with the new W and the old H."""
 
     @abstractmethod
-    def loss(self, block: Any) -> LossSum:
+    def loss(self, block: Rows) -> LossSum:
         """Reconstruction error of the rows."""
 
     @abstractmethod
-    def solved(self, X: Any) -> np.ndarray:
+    def solved(self, X: Matrix) -> np.ndarray:
         """The optimal rows of W for new rows, given H."""
 
 
@@ -142,7 +143,7 @@ class SquaredFactors(_Factors):
     def HHt(self) -> np.ndarray:
         return self.H.dot(self.Ht)
 
-    def summarize(self, block: Any, each: Each = map) -> FactorSums:
+    def summarize(self, block: Rows, each: Each = map) -> FactorSums:
         X, weight = block.X, block.weight
         updates = list(each(self._improve, self.runs(block)))
         W = np.concatenate([rows for rows, _ in updates]) if updates else np.zeros((0, len(self.H)))
@@ -178,7 +179,7 @@ class SquaredFactors(_Factors):
         near = s.square - 2.0 * float((s.cross * self.Ht).sum()) + float((s.gram * self.HHt).sum())
         return 0.5 * max(near, 0.0) + self.penalties(s.size, float(np.trace(s.gram)))
 
-    def loss(self, block: Any) -> LossSum:
+    def loss(self, block: Rows) -> LossSum:
         X, W = block.X, self.rows_of(block)
         if sp.issparse(X):
             G = W * block.weight[:, None]
@@ -188,7 +189,7 @@ class SquaredFactors(_Factors):
             near = float(block.weight.dot(((X - W.dot(self.H)) ** 2).sum(axis=1)))
         return LossSum(0.5 * near)
 
-    def solved(self, X: Any) -> np.ndarray:
+    def solved(self, X: Matrix) -> np.ndarray:
         from ..loops.factors import coordinate_sweeps
 
         W = np.zeros((X.shape[0], len(self.H)))
@@ -204,7 +205,7 @@ class DivergenceFactors(_Factors):
 
     threads_share_blocks: ClassVar[bool] = True
 
-    def summarize(self, block: Any, each: Each = map) -> DivergenceSums:
+    def summarize(self, block: Rows, each: Each = map) -> DivergenceSums:
         X, weight = block.X, block.weight
         runs = self.runs(block)
         updates = list(each(self._improve, runs))
@@ -226,7 +227,7 @@ class DivergenceFactors(_Factors):
         W = self._updated(run.X, self.rows_of(run), 0.0, 1)
         return W, *self._ratio(run, W)
 
-    def _updated(self, X: Any, W: np.ndarray, tol: float, most: int) -> np.ndarray:
+    def _updated(self, X: Matrix, W: np.ndarray, tol: float, most: int) -> np.ndarray:
         from ..loops.factors import divergence_updates
 
         size = self.H.sum(axis=1)
@@ -265,12 +266,12 @@ class DivergenceFactors(_Factors):
     def objective(self, s: DivergenceSums) -> float:
         return s.loss + self.penalties(s.size, float(s.square.sum()))
 
-    def loss(self, block: Any) -> LossSum:
+    def loss(self, block: Rows) -> LossSum:
         W = self.rows_of(block)
         total = float((W * block.weight[:, None]).sum(axis=0).dot(self.H.sum(axis=1)))
         return LossSum(self._ratio(block, W)[1] + total)
 
-    def solved(self, X: Any) -> np.ndarray:
+    def solved(self, X: Matrix) -> np.ndarray:
         X = sp.csr_array(X)
         size = float(self.H.sum()) or 1.0
         W = np.repeat((X.sum(axis=1) / size)[:, None], len(self.H), axis=1)
@@ -304,7 +305,7 @@ class BetaFactors(_Factors):
         """The exponent of an update under which the divergence does not rise."""
         return 1.0 / (2.0 - self.beta) if self.beta < 1 else 1.0 / (self.beta - 1.0) if self.beta > 2 else 1.0
 
-    def summarize(self, block: Any, each: Each = map) -> BetaSums:
+    def summarize(self, block: Rows, each: Each = map) -> BetaSums:
         K, D = self.H.shape
         W, above, below, loss = [np.zeros((0, K))], np.zeros((D, K)), np.zeros((D, K)), 0.0
         for rows, run_above, run_below, run_loss in each(self._improve, self.runs(block)):
@@ -355,11 +356,11 @@ class BetaFactors(_Factors):
     def objective(self, s: BetaSums) -> float:
         return s.loss + self.penalties(s.size, float(s.square.sum()))
 
-    def loss(self, block: Any) -> LossSum:
+    def loss(self, block: Rows) -> LossSum:
         W = self.rows_of(block)
         return LossSum(self._divergence(dense(block.X), self._product(W), block.weight))
 
-    def solved(self, X: Any) -> np.ndarray:
+    def solved(self, X: Matrix) -> np.ndarray:
         X = dense(X)
         size = float(self.H.sum()) or 1.0
         W = np.repeat((X.sum(axis=1) / size)[:, None], len(self.H), axis=1)
@@ -373,7 +374,7 @@ class BetaFactors(_Factors):
         return W
 
 
-def _zeros(block: Any) -> np.ndarray:
+def _zeros(block: Rows) -> np.ndarray:
     """The number of zero entries of the rows."""
     X = block.X
     entries = X.data if sp.issparse(X) else X
@@ -550,13 +551,13 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         beta_loss: str | float = "frobenius",
         tol: float = 1e-4,
         max_iter: int = 200,
-        random_state: Any = None,
+        random_state: Seed = None,
         alpha_W: float = 0.0,
         alpha_H: Any = "same",
         l1_ratio: float = 0.0,
         verbose: int = 0,
         shuffle: bool = False,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.init = init
@@ -573,7 +574,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         self.checkpoint = checkpoint
 
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None
+        self, X: Any, y: MaybeArray = None, W: Any = None, H: Any = None, sample_weight: MaybeArray = None
     ) -> Self:
         """Fit to rows.
 
@@ -614,7 +615,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
                 UserWarning,
             )
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Partitions:
         """The rows; `y` is the initial H, or None."""
         K = self._count(y)
         return open_rows(
@@ -741,7 +742,7 @@ class NMF(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         return {"components_": progress.model.H, "n_components_": len(progress.model.H)}
 
     def fit_transform(
-        self, X: Any, y: Any = None, W: Any = None, H: Any = None, sample_weight: Any = None
+        self, X: Any, y: MaybeArray = None, W: Any = None, H: Any = None, sample_weight: MaybeArray = None
     ) -> np.ndarray:
         """Fit, then return W: that of the fit if the rows are in memory, else as in `transform`."""
         self.fit(X, W=W, H=H, sample_weight=sample_weight)

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.special import ndtri
 from sklearn.utils import check_array
 
+from ..core.blocks import Matrix, Rows
 from ..core.hashing import row_hashes, uniforms
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose
@@ -51,7 +52,7 @@ class FirstLook(Statistics):
     rows: Annotated[np.ndarray, "(B,)"]
 
     @classmethod
-    def of(cls, block: Any) -> FirstLook:
+    def of(cls, block: Rows) -> FirstLook:
         totals = np.asarray(block.X.sum(axis=1)).ravel()
         number, rows = np.array(block.index[:1]), np.array([len(block)], dtype=np.int64)
         return cls(float(block.weight.sum()), float(block.weight.dot(totals)), number, rows)
@@ -71,24 +72,24 @@ class FirstLook(Statistics):
     __rmul__ = __mul__
 
 
-def numbered(number: np.ndarray, first: np.ndarray, block: Any) -> Any:
+def numbered(number: np.ndarray, first: np.ndarray, block: Rows) -> Any:
     """The block with the index of each of its rows among all rows."""
     start = first[np.searchsorted(number, block.index[0])]
     return block.replace(y=np.arange(start, start + len(block)))
 
 
-def random_rows(K: int, scale: float, seed: int, block: Any) -> RowFactors:
+def random_rows(K: int, scale: float, seed: int, block: Rows) -> RowFactors:
     return RowFactors(scale * np.abs(_normals(block.X, K, seed)))
 
 
-def row_uniforms(X: Any, K: int, purpose: Purpose, *seed: int) -> np.ndarray:
+def row_uniforms(X: Matrix, K: int, purpose: Purpose, *seed: int) -> np.ndarray:
     """Pseudo-random numbers in (0, 1), (N, K), from a hash of each row: they depend on neither order nor
     blocks."""
     u = uniforms(row_hashes(X, purpose, *seed))[:, None] + np.arange(K)
     return uniforms(row_hashes(u.reshape(-1, 1), purpose, *seed, 1)).reshape(len(u), K)
 
 
-def _normals(X: Any, K: int, seed: int) -> np.ndarray:
+def _normals(X: Matrix, K: int, seed: int) -> np.ndarray:
     return ndtri(row_uniforms(X, K, Purpose.START, seed))
 
 
@@ -100,14 +101,14 @@ class Sides(Statistics):
     below: Annotated[np.ndarray, "(K,)"]
 
     @classmethod
-    def of(cls, axes: np.ndarray, block: Any) -> Sides:
+    def of(cls, axes: np.ndarray, block: Rows) -> Sides:
         scores = times(block.X, axes)
         up, down = (block.weight.dot(np.maximum(side * scores, 0.0) ** 2) for side in (1.0, -1.0))
         return cls(up, down)
 
 
 def sided_rows(
-    axes: np.ndarray, scale: np.ndarray, fill: float, spread: float, seed: int, block: Any
+    axes: np.ndarray, scale: np.ndarray, fill: float, spread: float, seed: int, block: Rows
 ) -> RowFactors:
     """The positive or the negative part of the scores of rows along each axis, by the sign of the scale;
     the absolute scores along the first."""

@@ -16,7 +16,8 @@ from scipy.special import gammaln
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import dense
+from ..core.arguments import MaybeArray, Seed
+from ..core.blocks import Matrix, Rows, dense
 from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.model import Model
@@ -46,7 +47,7 @@ class PrincipalAxes(Model):
         eps = len(self.mean) * np.finfo(np.float64).eps
         return eps**2 if self.rows else eps
 
-    def summarize(self, block: Any) -> Moments | Factor:
+    def summarize(self, block: Rows) -> Moments | Factor:
         rows = self.rows and not sp.issparse(block.X)  # a factor of sparse rows is as dense as their moments
         return (factor if rows else moments)(block.X, block.weight)
 
@@ -90,7 +91,7 @@ def _completed(axes: np.ndarray, most: int) -> np.ndarray:
     return axes[:most]
 
 
-def _centred(X: Any, mean: np.ndarray) -> np.ndarray:
+def _centred(X: Matrix, mean: np.ndarray) -> np.ndarray:
     return dense(X) - mean
 
 
@@ -214,7 +215,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Updatable):
         iterated_power: Any = "auto",
         n_oversamples: int = 10,
         power_iteration_normalizer: str = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.n_components = n_components
         self.copy = copy
@@ -246,7 +247,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Updatable):
         s = Moments.of_covariance(covariance, mean, D + 1.0)  # any number of rows that allows D components
         return self._publish(self._estimated(self._start(None), s))
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Partitions:
         if sp.issparse(X) and self.svd_solver in ("full", "randomized"):
             raise TypeError(
                 'PCA only support sparse inputs with the "arpack" and "covariance_eigh" solvers, while '
@@ -259,7 +260,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Updatable):
         tags.input_tags.sparse = self.svd_solver in ("auto", "arpack", "covariance_eigh")
         return tags
 
-    def _start(self, data: Partitions | None, classes: Any = None) -> PrincipalAxes:
+    def _start(self, data: Partitions | None, classes: MaybeArray = None) -> PrincipalAxes:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use TruncatedSVD, which does not centre.")
         rows = self.svd_solver == "full" or (self.svd_solver != "covariance_eigh" and D > 1000)
@@ -378,7 +379,7 @@ class PCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Updatable):
 
         return 0.5 * (log_det - len(precision) * np.log(2.0 * np.pi) - map_rows(squares, X))
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Mean log-likelihood of the rows under probabilistic PCA."""
         return mean_score(self, X, sample_weight)
 

@@ -16,6 +16,7 @@ from scipy.linalg import eigh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybePath
 from ..core.blocks import Rows, rows_beside
 from ..core.callers import warn
 from ..core.cost import afford
@@ -106,7 +107,7 @@ class Pursuit(Model):
             X, C = np.where(missing, L, X), np.where(missing, 0.0, C)
         return Parts(scores, L, U, C, X)
 
-    def step(self, block: Any) -> tuple[np.ndarray, PursuitSums]:
+    def step(self, block: Rows) -> tuple[np.ndarray, PursuitSums]:
         """The next A of the rows of a block, and the sums of the step."""
         X, weight = np.asarray(block.X, dtype=np.float64) / self.scale, block.weight
         parts = self.parts(X, block.y)
@@ -120,7 +121,7 @@ class Pursuit(Model):
         )
         return A, sums
 
-    def summarize(self, block: Any) -> PursuitSums:
+    def summarize(self, block: Rows) -> PursuitSums:
         return self.step(block)[1]
 
     def estimate(self, s: PursuitSums) -> Self:
@@ -176,7 +177,7 @@ class Descent(Progress):
     before: tuple[Pursuit, ...] = ()  # the models of all steps, for a checkpoint
 
 
-def _stepped(models: tuple[Pursuit, ...], block: Any) -> SplitRows:
+def _stepped(models: tuple[Pursuit, ...], block: Rows) -> SplitRows:
     """The block after the steps of these models."""
     A = block.A if isinstance(block, SplitRows) else np.zeros(block.X.shape)
     weight = None if block.unweighted else block.weight
@@ -197,7 +198,7 @@ def _replayed(rows: Partitions, done: int, models: tuple[Pursuit, ...]) -> Parti
     return rows.map(_stepped, models[done:])
 
 
-def _sizes(block: Any) -> np.ndarray:
+def _sizes(block: Rows) -> np.ndarray:
     """The weight of the rows, that of their entries that are not missing, and the sum of magnitudes."""
     X, weight = block.X, block.weight
     seen, total = (~np.isnan(X)).sum(axis=1), np.nansum(np.abs(X), axis=1)
@@ -323,7 +324,7 @@ class RobustPCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterative):
         *,
         tol: float = 1e-5,
         max_iter: int = 1000,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.alpha = alpha
         self.tol = tol

@@ -18,6 +18,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, Seed
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress
@@ -52,7 +54,7 @@ class SparseAxes(Model):
     trace: tuple[float, ...] = ()
     converged: bool = False
 
-    def summarize(self, block: Any) -> Moments:
+    def summarize(self, block: Rows) -> Moments:
         return moments(block.X, block.weight)
 
     def estimate(self, s: Moments) -> SparseAxes:
@@ -345,7 +347,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Updatable):
         U_init: Any = None,
         V_init: Any = None,
         verbose: Any = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         criterion: str = "dictionary",
         max_l1_norm: Any = None,
     ) -> None:
@@ -371,7 +373,7 @@ class SparsePCA(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Updatable):
         s = Moments.of_covariance(covariance, mean, 2.0)
         return self._publish(self._estimated(self._start(None), s))
 
-    def _start(self, data: Partitions | None, classes: Any = None) -> SparseAxes:
+    def _start(self, data: Partitions | None, classes: MaybeArray = None) -> SparseAxes:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "reduce them first, by TruncatedSVD.")
         K = D if self.n_components is None else self.n_components

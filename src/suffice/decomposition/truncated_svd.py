@@ -19,7 +19,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import rows_beside
+from ..core.arguments import Seed
+from ..core.blocks import Rows, rows_beside
 from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.model import Model
@@ -58,7 +59,7 @@ class SingularAxes(Model):
     value: Annotated[np.ndarray, "(K,)"]  # descending
     probe: Annotated[np.ndarray, "(D, L)"]
 
-    def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> GramMatrix:
+    def summarize(self, block: Rows, each: Callable[..., Iterable[Any]] = map) -> GramMatrix:
         weight = float(block.weight.sum())
         if not self.probe.shape[1]:
             return GramMatrix(weight, gram(block.X, block.weight))
@@ -113,7 +114,7 @@ class Spread(Statistics):
     features: Moments  # diagonal, (D,)
 
     @classmethod
-    def of(cls, axes: np.ndarray, block: Any) -> Spread:
+    def of(cls, axes: np.ndarray, block: Rows) -> Spread:
         X, weight = block.X, block.weight
         return cls(moments(times(X, axes), weight), moments(X, weight, "diagonal"))
 
@@ -250,7 +251,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
         n_iter: int = 5,
         n_oversamples: int = 10,
         power_iteration_normalizer: str = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
         tol: float = 0.0,
     ) -> None:
         self.n_components = n_components
@@ -279,7 +280,7 @@ class TruncatedSVD(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator)
     def _columns(self, D: int) -> int:
         return min(self.n_components + self.n_oversamples, D) if self.algorithm == "randomized" else D
 
-    def _block_rows(self, block: Any) -> float | None:
+    def _block_rows(self, block: Rows) -> float | None:
         D = block.X.shape[1]
         return rows_beside(block, 8.0 * D * (1 if self.algorithm == "arpack" else self._columns(D)))
 

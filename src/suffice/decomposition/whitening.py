@@ -13,6 +13,8 @@ from scipy.linalg import LinAlgError, cholesky, eigh, solve_triangular
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.model import Model
@@ -34,7 +36,7 @@ class WhiteningMatrix(Model):
     V: Annotated[np.ndarray, "(D, K)"]
     kind: str
 
-    def summarize(self, block: Any) -> Moments:
+    def summarize(self, block: Rows) -> Moments:
         return moments(block.X, block.weight)
 
     def estimate(self, s: Moments) -> Self:
@@ -151,7 +153,7 @@ class Whitening(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Updatable):
         s = Moments.of_covariance(covariance, mean, 2.0)
         return self._publish(self._estimated(self._start(None), s))
 
-    def _start(self, data: Partitions | None, classes: Any = None) -> WhiteningMatrix:
+    def _start(self, data: Partitions | None, classes: MaybeArray = None) -> WhiteningMatrix:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "reduce them first, by TruncatedSVD.")
         return WhiteningMatrix(np.zeros(D), np.zeros((0, D)), np.zeros((D, 0)), self.kind)

@@ -16,6 +16,8 @@ from scipy.linalg import eigh, lstsq, svd
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.partitions import Partitions
@@ -24,6 +26,7 @@ from ..estimator.answers import row_wise
 from ..estimator.guarantees import Guarantee
 from ..estimator.parameters import AT_LEAST_1, SHARE, HasMethods, Numbers, StrOptions
 from ..families import FullGaussian, Gaussian, Labelled, TiedGaussian
+from ..families.mixture import GroupStatistics
 from ..fitting.linear_algebra import signs
 from ..inputs import read_rows
 from ..naive_bayes.generative import GenerativeClassifier
@@ -71,7 +74,7 @@ class Discriminant(GenerativeClassifier):
     def _guarantee(self) -> Guarantee:
         return Guarantee(gathers=self.covariance_estimator is not None)
 
-    def _solve(self, data: Partitions, classes: Any = None) -> Progress:
+    def _solve(self, data: Partitions, classes: MaybeArray = None) -> Progress:
         start = self._start(data, classes)
         s = data.fold(Labelled.summarize, start)
         of_covariances = None
@@ -99,7 +102,9 @@ class Discriminant(GenerativeClassifier):
             covariances.append(np.atleast_2d(self.covariance_estimator.covariance_))
         return np.stack(covariances)
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: MaybeArray = None, classes: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
 
         `classes` are all classes. The first call needs them.
@@ -111,7 +116,7 @@ class Discriminant(GenerativeClassifier):
             )
         return super().partial_fit(X, y, classes, sample_weight)
 
-    def _estimated(self, start: Labelled, s: Any) -> Progress:
+    def _estimated(self, start: Labelled, s: GroupStatistics) -> Progress:
         if len(start.classes) < 2:
             raise ValueError("The number of classes has to be greater than one; got 1 class.")
         return super()._estimated(start, s)
@@ -144,7 +149,7 @@ class _Values(Statistics):
     value: Annotated[np.ndarray, "(K,)"]
 
 
-def _fourth_moments(model: Labelled, by_class: Moments, block: Any) -> _Values:
+def _fourth_moments(model: Labelled, by_class: Moments, block: Rows) -> _Values:
     """Sums of |z|^4 of the standardized rows: by class, and last over all rows."""
     total, K = by_class.total(), len(by_class.mean)
     codes = model.codes(block.y)
@@ -159,7 +164,7 @@ def _fourth_moments(model: Labelled, by_class: Moments, block: Any) -> _Values:
     return _Values(np.append(np.bincount(codes, within, minlength=K), overall.sum()))
 
 
-def _must_differ_within_classes(s: Any) -> None:
+def _must_differ_within_classes(s: GroupStatistics) -> None:
     """Refuse classes in which all rows are equal: they have no covariance."""
     within = np.diagonal(s.component.variance, axis1=-2, axis2=-1)
     rounding = (4.0 * np.finfo(np.float64).eps * np.abs(s.component.mean)) ** 2  # of means

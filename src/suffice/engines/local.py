@@ -12,6 +12,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.arguments import MaybeArray
 from ..core.blas import one_blas_thread
 from ..core.blocks import Block, Rows, cut, stack
 from ..core.cost import return_freed_memory
@@ -195,7 +196,7 @@ def _call(read: Callable[[], Any]) -> Any:
 CALLED: tuple[Any, ...] = ((_call, ()),)  # the first step, which calls the functions that read blocks
 
 
-def partition(X: Any, y: Any = None, weight: Any = None) -> LocalPartitions:
+def partition(X: Any, y: MaybeArray = None, weight: Any = None) -> LocalPartitions:
     """Return partitions of arrays, e.g. to call `fold` interactively.
 
     Examples

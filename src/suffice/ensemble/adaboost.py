@@ -10,10 +10,13 @@ from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import Matrix
 from ..core.loop import Progress, Watch
 from ..core.model import Predictor
 from ..core.partitions import Opened, Partitions
@@ -179,13 +182,13 @@ class AdaBoost(Predictor):
             normalizer=self.normalizer[:n],
         )
 
-    def votes(self, m: int, X: Any) -> np.ndarray:
+    def votes(self, m: int, X: Matrix) -> np.ndarray:
         """The votes of member m for rows, (N, K)."""
         if self.forest is not None:
             return self.vote[self.start[m] + self.forest[m].leaves(X)]
         return self.vote[self.start[m] + class_codes(self.classes, self._estimators[m].predict(X))]
 
-    def total(self, X: Any) -> np.ndarray:
+    def total(self, X: Matrix) -> np.ndarray:
         """The sum of the votes of all members, (N, K)."""
         if self.forest is not None:
             return self._voting.sum(X)
@@ -318,13 +321,13 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         n_estimators: int = 50,
         learning_rate: float = 1.0,
         algorithm: str = "SAMME",
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -543,7 +546,7 @@ class AdaBoostClassifier(Classifier, Members, OfMembers, Boosting):
         """Generator of the probabilities after each round, for rows in memory."""
         return map(self._probabilities, self.staged_decision_function(X))
 
-    def staged_score(self, X: Any, y: Any, sample_weight: Any = None) -> Iterator[float]:
+    def staged_score(self, X: Any, y: ArrayLike, sample_weight: Any = None) -> Iterator[float]:
         """Generator of the accuracy after each round, for rows in memory."""
         y = np.asarray(y)
         for predicted in self.staged_predict(X):

@@ -10,14 +10,15 @@ from numbers import Integral
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.metrics import accuracy_score, r2_score
 from sklearn.pipeline import Pipeline
 from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
-from ..core.blocks import Rows
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import Matrix, Rows
 from ..core.loop import Progress
 from ..core.model import Predictor
 from ..core.partitions import Opened, Partitions
@@ -60,19 +61,19 @@ class BagStart(Statistics):
     classes: CategoryCounts
 
     @classmethod
-    def of(cls, labels: bool, rows: Any) -> BagStart:
+    def of(cls, labels: bool, rows: Rows) -> BagStart:
         weight = rows.weight[rows.weight > 0]
         counts = class_counts(rows) if labels else NO_CLASSES
         return cls(float(len(weight)), float((weight != 1.0).sum()), counts)
 
 
-def with_codes(classes: np.ndarray | None, rows: Any) -> Any:
+def with_codes(classes: np.ndarray | None, rows: Rows) -> Any:
     """The rows with the codes of the classes as targets; numbers lose an axis of length one."""
     y = rows.y if classes is None else class_codes(classes, rows.y).astype(np.int64)
     return rows.replace(y=y[:, 0] if y.ndim == 2 and y.shape[1] == 1 else y)
 
 
-def drawn(draws: Draws, sample: int, features: np.ndarray, by_weight: bool, rows: Any) -> Any:
+def drawn(draws: Draws, sample: int, features: np.ndarray, by_weight: bool, rows: Rows) -> Any:
     """The rows of a sample, with some of the features. The number of draws of a row multiplies its weight
     if `by_weight`; else the row is repeated."""
     count = draws.counts(sample, rows)
@@ -81,7 +82,7 @@ def drawn(draws: Draws, sample: int, features: np.ndarray, by_weight: bool, rows
     return part.replace(X=with_features(part.X, features), weight=weight)
 
 
-def with_features(X: Any, features: np.ndarray) -> Any:
+def with_features(X: Matrix, features: np.ndarray) -> Any:
     """Some columns of X; X itself if `features` are all columns."""
     return X if np.array_equal(features, np.arange(X.shape[1])) else X[:, features]
 
@@ -133,7 +134,7 @@ class Bagging(Predictor):
     def __len__(self) -> int:
         return len(self.members)
 
-    def answers(self, m: int, X: Any) -> np.ndarray:
+    def answers(self, m: int, X: Matrix) -> np.ndarray:
         """The probabilities of the classes by member m, or its vote, (N, K); for regressors, its
         predictions (N, T)."""
         member, X = self._estimators[m], with_features(X, self.features[m])
@@ -146,13 +147,13 @@ class Bagging(Predictor):
             out[np.arange(len(out)), member.predict(X)] = 1.0
         return out
 
-    def mean(self, X: Any) -> np.ndarray:
+    def mean(self, X: Matrix) -> np.ndarray:
         """The mean of the answers of the members."""
         if self._forest is not None:
             return self._forest.sum(X) / len(self)
         return sum((self.answers(m, X) for m in range(1, len(self))), self.answers(0, X)) / len(self)
 
-    def decision(self, X: Any) -> np.ndarray:
+    def decision(self, X: Matrix) -> np.ndarray:
         """The mean of the decision functions of the members."""
         parts = []
         for m, member in enumerate(self._estimators):
@@ -164,7 +165,7 @@ class Bagging(Predictor):
             parts.append(member.decision_function(with_features(X, self.features[m])))
         return sum(parts[1:], parts[0]) / len(parts)
 
-    def out_of_bag(self, draws: Draws, rows: Any) -> Rows:
+    def out_of_bag(self, draws: Draws, rows: Rows) -> Rows:
         """The mean of the answers of the members that did not sample a row; NaN if all did."""
         width = self.n_classes or (1 if rows.y.ndim == 1 else rows.y.shape[1])
         total, n = np.zeros((len(rows), width)), np.zeros(len(rows))
@@ -226,7 +227,7 @@ class BaseBagging(Members, OfMembers, Estimator):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         n_estimators: int = 10,
         *,
         max_samples: Any = None,
@@ -236,9 +237,9 @@ class BaseBagging(Members, OfMembers, Estimator):
         oob_score: bool = False,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.estimator = estimator
         self.n_estimators = n_estimators
@@ -399,8 +400,7 @@ class BaseBagging(Members, OfMembers, Estimator):
 
         def grow(m: int) -> Any:
             features, seed = self._drawn_features(draws.seed, m)
-            limits = replace(
-                p.limits,
+            limits = p.limits._replace(
                 key=key_of(Purpose.TREES, seed_of(seed)),
                 max_features=n_features(base.max_features, len(features)),
                 constraints=p.limits.constraints[features],

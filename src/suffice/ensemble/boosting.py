@@ -13,7 +13,7 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 
-from ..core.blocks import Rows
+from ..core.blocks import Matrix, Rows
 from ..core.loop import Progress, Watch
 from ..core.model import Predictor
 from ..core.partitions import Partitions
@@ -97,12 +97,12 @@ class BoostedTrees(Predictor):
     def n_stages(self) -> int:
         return len(self.forest) // len(self.baseline)
 
-    def sum(self, X: Any) -> np.ndarray:
+    def sum(self, X: Matrix) -> np.ndarray:
         """The raw scores of rows (N, K), without the start."""
         K = len(self.baseline)
         return self.forest.sum(X, np.arange(len(self.forest)) % K, K)
 
-    def staged(self, X: Any, score: np.ndarray) -> Iterator[np.ndarray]:
+    def staged(self, X: Matrix, score: np.ndarray) -> Iterator[np.ndarray]:
         """The raw scores of rows after each stage, from those before the first."""
         K = len(self.baseline)
         for m, tree in enumerate(self.forest):
@@ -227,7 +227,7 @@ class NewtonLearner:
 def limits_of(limits: Limits, tree: int) -> Limits:
     """The limits of a tree, with its own random key."""
     with np.errstate(over="ignore"):
-        return replace(limits, key=int(mixed(np.uint64(limits.key) + np.uint64(tree))))
+        return limits._replace(key=int(mixed(np.uint64(limits.key) + np.uint64(tree))))
 
 
 @dataclass(frozen=True)
@@ -337,7 +337,7 @@ class CartLearner:
         g, h = loss.largest or sums.largest[k]
         target = NumberTarget.of("squared_error", -float(g), float(g), self.weights.total)
         gain = self.min_impurity_decrease * self.weights.total * target.gain_unit
-        limits = replace(limits_of(self.limits, m * loss.n_outputs + k), least_gain=float(gain))
+        limits = limits_of(self.limits, m * loss.n_outputs + k)._replace(least_gain=float(gain))
         part = rows.map(as_targets, loss, k, target, sample)
         tree = pruned(grow_tree(part, self.n_rows, self.bins, target, limits), self.ccp_alpha)
         value = self._values(rows, loss, Leaves(self.bins, tree, self.weight_unit, sample), k, (g, h))

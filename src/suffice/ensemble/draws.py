@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.special import pdtr
 
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.hashing import uniforms
 from ..core.partitions import Partitions
@@ -47,7 +48,7 @@ class Draws(Value):
         """The same draws, indexed for the same rows in one gathered block."""
         return self.replace(block=np.zeros(1, np.int64), first=np.zeros(1, np.int64))
 
-    def counts(self, sample: int, block: Any) -> np.ndarray:
+    def counts(self, sample: int, block: Rows) -> np.ndarray:
         """The number of times that each row of a block is in a sample, (N,)."""
         seen = has_weight(block)
         first = self.first[np.searchsorted(self.block, block.index[0])]
@@ -87,7 +88,7 @@ def warn_of_unscored(known: np.ndarray) -> None:
         )
 
 
-def has_weight(block: Any) -> np.ndarray:
+def has_weight(block: Rows) -> np.ndarray:
     """Whether each row has a positive weight, (N,)."""
     return block.entry[:, 0] > 0 if hasattr(block, "entry") else block.weight > 0
 
@@ -100,7 +101,7 @@ class RowCounts(Statistics):
     rows: Annotated[np.ndarray, "int (B,)"]
 
     @classmethod
-    def of(cls, block: Any) -> RowCounts:
+    def of(cls, block: Rows) -> RowCounts:
         return cls(np.array([block.index[0]]), np.array([has_weight(block).sum()]))
 
     def __add__(self, other: RowCounts) -> RowCounts:

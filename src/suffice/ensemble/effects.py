@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
@@ -45,7 +46,7 @@ class Effect:
         return self.value[tuple(places)]
 
 
-def boosting_effects(model: Any, *, order: int = 2) -> Bunch:
+def boosting_effects(model: BaseEstimator, *, order: int = 2) -> Bunch:
     """Write the score of boosted trees as a sum of step functions of one feature, of pairs, and so on.
 
     Trees are added up by the features that they split by. So with trees of two leaves, the score is a sum of

@@ -14,6 +14,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.utils.validation import check_is_fitted
 
 from ..core import partitions
+from ..core.arguments import MaybePath, Seed
 from ..core.blocks import Rows
 from ..core.partitions import Partitions
 from ..core.threads import in_order, n_threads, threads
@@ -188,7 +189,7 @@ class RandomForest(Members, TreeGrower):
                 factor = p.target.balanced(total)
             with np.errstate(over="ignore"):
                 key = int(mixed(np.uint64(p.limits.key) + np.uint64(m)))
-            part, limits = rows.map(sampled, draws, m, p.target, factor), replace(p.limits, key=key)
+            part, limits = rows.map(sampled, draws, m, p.target, factor), p.limits._replace(key=key)
             tree = pruned(grow_tree(part, p.rows, p.bins, p.target, limits), self.ccp_alpha)
             return tree.replace(bins=p.bins.of_categories())
 
@@ -399,16 +400,16 @@ class RandomForestClassifier(TreeClassifier, RandomForest):
         bootstrap: bool = True,
         oob_score: Any = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
         warm_start: bool = False,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         ccp_alpha: float = 0.0,
         max_samples: Any = None,
         monotonic_cst: Any = None,
         categorical_features: Any = None,
         max_bins: int = MAX_BINS,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion
@@ -582,7 +583,7 @@ class RandomForestRegressor(TreeRegressor, RandomForest):
         bootstrap: bool = True,
         oob_score: Any = False,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         verbose: int = 0,
         warm_start: bool = False,
         ccp_alpha: float = 0.0,
@@ -590,7 +591,7 @@ class RandomForestRegressor(TreeRegressor, RandomForest):
         monotonic_cst: Any = None,
         categorical_features: Any = None,
         max_bins: int = MAX_BINS,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_estimators = n_estimators
         self.criterion = criterion

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.dummy import DummyClassifier, DummyRegressor
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
+from ..core.arguments import MaybeArray, MaybePath, Seed
 from ..core.loop import Progress
 from ..core.partitions import Opened, Partitions
 from ..estimator.answers import row_wise
@@ -49,7 +50,9 @@ class ExactBoosting(Members, TreeBoosting):
         "tol": [Interval(Real, 0.0, None, closed="left")],
     }
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, monitor: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None, monitor: Any = None
+    ) -> Self:
         """Fit the trees, one stage after the other.
 
         Parameters
@@ -337,7 +340,7 @@ class GradientBoostingRegressor(BoostingRegressor, ExactBoosting):
         max_depth: int | None = 3,
         min_impurity_decrease: float = 0.0,
         init: Any = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_features: Any = None,
         alpha: float = 0.9,
         verbose: int = 0,
@@ -349,7 +352,7 @@ class GradientBoostingRegressor(BoostingRegressor, ExactBoosting):
         ccp_alpha: float = 0.0,
         categorical_features: Any = None,
         max_bins: int = MAX_BINS,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate
@@ -552,7 +555,7 @@ class GradientBoostingClassifier(BoostingClassifier, ExactBoosting):
         max_depth: int | None = 3,
         min_impurity_decrease: float = 0.0,
         init: Any = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_features: Any = None,
         verbose: int = 0,
         max_leaf_nodes: int | None = None,
@@ -563,7 +566,7 @@ class GradientBoostingClassifier(BoostingClassifier, ExactBoosting):
         ccp_alpha: float = 0.0,
         categorical_features: Any = None,
         max_bins: int = MAX_BINS,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate

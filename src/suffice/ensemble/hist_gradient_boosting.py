@@ -9,6 +9,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 from sklearn.metrics import check_scoring
 
+from ..core.arguments import MaybeArray, MaybePath, Seed
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, key_of
@@ -69,8 +70,8 @@ class HistBoosting(TreeBoosting):
     def fit(
         self,
         X: Any,
-        y: Any = None,
-        sample_weight: Any = None,
+        y: MaybeArray = None,
+        sample_weight: MaybeArray = None,
         *,
         X_val: Any = None,
         y_val: Any = None,
@@ -365,8 +366,8 @@ class HistGradientBoostingRegressor(BoostingRegressor, HistBoosting):
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         verbose: int = 0,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.loss = loss
         self.quantile = quantile
@@ -561,9 +562,9 @@ class HistGradientBoostingClassifier(BoostingClassifier, HistBoosting):
         n_iter_no_change: int = 10,
         tol: float = 1e-7,
         verbose: int = 0,
-        random_state: Any = None,
-        class_weight: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        class_weight: dict[Any, float] | str | None = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.loss = loss
         self.learning_rate = learning_rate

@@ -68,8 +68,8 @@ LEAST_PART = 1 << 14
 class Rules(NamedTuple):
     """The conditions on the leaves of a Newton tree, and terms of its gains, in integers of the grid."""
 
+    mode: int  # where the weights of bins are found
     least_curvature: int  # of a leaf
-    least: int  # weight of a leaf
     most: int  # the largest curvature of a row of weight one
     smoothing: float  # curvature that is added to a category when categories are ordered
     penalty: float  # λ
@@ -131,10 +131,18 @@ class NewtonTarget(Value):
         pack(g, h, self.gradient_unit, self.curvature_unit, self.lane, out)
         return out
 
-    def rules(self, limits: Limits) -> Rules:
+    def rules(self, lane: int = 0) -> Rules:
+        """The rules of a tree. A lane that is not zero says that the integers of rows are packed."""
+        mode = WEIGHT_IS_COUNTED if lane else WEIGHT_IS_COLUMN
         unit = self.curvature_unit
         least_curvature = max(1, int(np.ceil(LEAST_CURVATURE * unit)))
-        return Rules(least_curvature, limits.least, self.most, CATEGORY_SMOOTHING * unit, self.penalty * unit)
+        return Rules(
+            WEIGHT_IS_CURVATURE if self.constant else mode,
+            least_curvature,
+            self.most,
+            CATEGORY_SMOOTHING * unit,
+            self.penalty * unit,
+        )
 
     def size(self, s: np.ndarray) -> int:
         """The curvature of nodes with these sums, which estimates the number of their rows."""
@@ -219,7 +227,7 @@ class FoldedNewton(Growth):
     rules: Rules = field(init=False)
 
     def __post_init__(self) -> None:
-        self.rules = self.target.rules(self.limits)
+        self.rules = self.target.rules()
 
     def _search(self, fresh: list[int]) -> None:
         """Find the splits of new nodes. If the histogram of a parent was kept, that of its larger child is
@@ -288,11 +296,10 @@ class FoldedNewton(Growth):
         """Find the best split of a node from its histogram."""
         if not self._may_split(node):
             return
-        bins, no_rows = self.bins, (np.empty((0, len(hist)), np.uint8), np.empty(0, np.uint32))
-        mode = WEIGHT_IS_CURVATURE if self.target.constant else WEIGHT_IS_COLUMN
+        no_codes, no_rows = np.empty((0, len(hist)), np.uint8), np.empty(0, np.uint32)
         gain, feature, edge, side, left = find_newton_split(
-            hist, bins.n_bins, bins.categorical, self.limits.constraints, self._features(node), node.sums,
-            mode, *self.rules, node.root.low, node.root.high, *no_rows,
+            hist, node.sums, (self.bins.n_bins, self.bins.categorical), self._features(node), self.rules,
+            self.limits, node.root, no_codes, no_rows,
         )  # fmt: skip
         if feature >= 0:
             self._set_split(node, Split(gain, feature, edge, edge + 1, side, left), hist[feature])
@@ -316,20 +323,12 @@ class GatheredNewton:
     lane: int  # zero if it is not packed
     spans: np.ndarray = field(init=False)  # (T, 2), where the rows of each node start and stop
 
-    @property
-    def mode(self) -> int:
-        """Whether the weights of bins are the curvature, a packed count, or a column of their own."""
-        if self.target.constant:
-            return WEIGHT_IS_CURVATURE
-        return WEIGHT_IS_COUNTED if self.lane else WEIGHT_IS_COLUMN
-
     def run(self) -> Grown:
-        bins, limits = self.bins, self.limits
+        bins = self.bins
         groups = np.empty((0, len(bins.n_bins)), bool) if self.groups is None else self.groups
         *nodes, self.spans, self.order = grow_newton(
-            self.matrix, self.columns, self.order, self.entry, self.lane, bins.n_bins, bins.categorical,
-            limits.constraints, groups, self.mode, *self.target.rules(limits), limits.max_depth,
-            limits.least_split, limits.max_features, limits.max_leaves, limits.key, n_threads(), LEAST_SHARED,
+            self.matrix, self.columns, self.order, self.entry, self.lane, (bins.n_bins, bins.categorical),
+            groups, self.target.rules(self.lane), self.limits, n_threads(), LEAST_SHARED,
         )  # fmt: skip
         return Grown(*nodes)
 

@@ -107,7 +107,7 @@ class Start:
     first: Any  # a stored estimator that predicts before the first stage, or None
     held: tuple[int, float] | None  # a seed, and the share of the rows for validation
 
-    def __call__(self, rows: Any) -> Scored:
+    def __call__(self, rows: Rows) -> Scored:
         rows = rows if rows.weight.all() else rows[np.flatnonzero(rows.weight)]
         X = rows.X if self.bins is None else self.bins.codes(rows.X).T
         if self.by_rows and self.bins is not None:
@@ -125,7 +125,7 @@ class Start:
             score = first_scores(self.first, self.loss, rows.X)
         return Scored(X, y, weight, rows.index, score, held)
 
-    def is_held(self, rows: Any) -> np.ndarray:
+    def is_held(self, rows: Rows) -> np.ndarray:
         """Whether each row is for validation: by a hash of its values."""
         seed, share = self.held or (0, 0.0)
         return is_drawn(rows, share, Purpose.VALIDATION, seed)

@@ -13,12 +13,13 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from scipy.optimize import brentq
 from scipy.special import expit
-from sklearn.base import clone, is_classifier, is_regressor
+from sklearn.base import BaseEstimator, clone, is_classifier, is_regressor
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted, has_fit_parameter
 
 from ..additive.additive_model import level_of
-from ..core.blocks import Rows, stack
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import Matrix, Rows, stack
 from ..core.loop import Progress, Watch
 from ..core.model import Predictor
 from ..core.partitions import Partitions
@@ -57,7 +58,7 @@ class Staged(Rows):
         return cls(rows.X, rows.y, rows.weight, (0,), np.concatenate([block.score for block in blocks]))
 
 
-def _start(classes: np.ndarray | None, rows: Any) -> Staged:
+def _start(classes: np.ndarray | None, rows: Rows) -> Staged:
     """A block before the first stage: targets are numbers, or -1 and 1. Rows of weight zero are dropped."""
     rows = rows if rows.weight.all() else rows[np.flatnonzero(rows.weight)]
     y = rows.y.astype(np.float64) if classes is None else 2.0 * class_codes(classes, rows.y) - 1.0
@@ -198,7 +199,7 @@ class Term(Value):
             value = 2.0 * class_codes(self.classes, answer)[:, None] - 1.0
         return tree.replace(value=beta * value)
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Matrix) -> np.ndarray:
         if not X.shape[0]:
             return np.zeros(0)
         answer = self.estimator.predict(X)
@@ -263,14 +264,14 @@ class Stagewise(Predictor):
         """The first n terms."""
         return Stagewise(self.terms[:n], self.coefficient[:n])
 
-    def staged(self, X: Any) -> Iterator[np.ndarray]:
+    def staged(self, X: Matrix) -> Iterator[np.ndarray]:
         """The scores of rows after each stage."""
         score = np.zeros(X.shape[0])
         for term, beta in zip(self.terms, self.coefficient, strict=True):
             score = score + beta * term(X)
             yield score
 
-    def score(self, X: Any) -> np.ndarray:
+    def score(self, X: Matrix) -> np.ndarray:
         *_, last = self.staged(X)
         return last
 
@@ -441,13 +442,13 @@ class ForwardStagewiseRegressor(Regressor, ForwardStagewise):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         loss: str = "squared",
         n_estimators: int = 50,
         learning_rate: float = 1.0,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.estimator = estimator
         self.loss = loss
@@ -562,13 +563,13 @@ class ForwardStagewiseClassifier(Classifier, ForwardStagewise):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         loss: str = "exponential",
         n_estimators: int = 50,
         learning_rate: float = 1.0,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.estimator = estimator
         self.loss = loss

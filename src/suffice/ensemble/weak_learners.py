@@ -16,7 +16,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 from sklearn.utils import get_tags
 
 from ..core.blocks import Rows
@@ -78,7 +78,7 @@ class Reweighted(Binned):
         return 32.0 + (super().row_bytes if self.X.dtype.kind == "u" else Rows(self.X).row_bytes)
 
 
-def starting(bins: FeatureBins | None, classes: np.ndarray, unit: float, rows: Any) -> Reweighted:
+def starting(bins: FeatureBins | None, classes: np.ndarray, unit: float, rows: Rows) -> Reweighted:
     """A block of rows before the first round, without those of weight zero."""
     rows = rows if rows.weight.all() else rows[np.flatnonzero(rows.weight)]
     X = rows.X if bins is None else bins.codes(rows.X).T
@@ -312,7 +312,7 @@ class TreeLearner:
         if self.is_stump:
             tree, sums = self._stump(rows)
         else:
-            limits = replace(self.limits, key=key_of(Purpose.TREES, int(self.keys[m])))
+            limits = self.limits._replace(key=key_of(Purpose.TREES, int(self.keys[m])))
             part = rows.map(_to_grow, self.target)
             tree = pruned(grow_tree(part, self.n_rows, self.bins, self.target, limits), self.ccp_alpha)
             shape = len(tree.feature), self.target.n_outputs
@@ -457,7 +457,7 @@ class ClassifierLearner:
         return member, rows.fold(AnswerSums.of, self.answers, member, K, K).weight
 
 
-def seeded(estimator: Any, seed: int) -> Any:
+def seeded(estimator: BaseEstimator, seed: int) -> Any:
     """Set the random state of the estimator and of all estimators that it contains."""
     names = (name for name in estimator.get_params() if f"__{name}".endswith("__random_state"))
     return estimator.set_params(**dict.fromkeys(names, seed))

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
+from sklearn.base import BaseEstimator
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted
 
@@ -116,7 +117,7 @@ def row_wise(method: Callable[..., Any]) -> Callable[..., Any]:
     return answer
 
 
-def _must_stay_lazy(estimator: Any) -> None:
+def _must_stay_lazy(estimator: BaseEstimator) -> None:
     """Raise if scikit-learn would convert the transformed rows, which have not been read, to a DataFrame."""
     container = getattr(estimator, "_sklearn_output_config", {}).get("transform")
     container = container or get_config()["transform_output"]

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.exceptions import ConvergenceWarning
 
+from ..core.arguments import MaybeArray
 from ..core.blas import one_blas_thread
 from ..core.callbacks import CallbackSupportMixin, with_callbacks
 from ..core.callers import warn
@@ -165,7 +166,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """Reduce a fit that serves several values of the parameters in `one_fit` to its current values."""
         raise NotImplementedError
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Fit to rows.
 
         Parameters
@@ -183,7 +184,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
         """
         return self._fit_to(X, y, sample_weight)
 
-    def _fit_to(self, X: Any, y: Any, sample_weight: Any, **more: Any) -> Self:
+    def _fit_to(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, **more: Any) -> Self:
         """Check the options, open the data, solve, and set the fitted attributes.
 
         `fit` calls it. Additional arguments, which only some estimators have, are passed to `_solve`.
@@ -200,7 +201,7 @@ class Estimator(Storable, CallbackSupportMixin, BaseEstimator):
     def _check_options(self) -> None:
         """Raise for parameter values that exclude each other, before the data is read."""
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Partitions:
         """Return the checked data to fit. Without `reset`, its features must be those of the last fit."""
         targets = y if self.has_target else None
         return open_rows(self, X, targets, sample_weight, reset=reset, block_rows=self._block_rows)
@@ -333,7 +334,7 @@ def _checked(name: str, fit: Callable[..., Any]) -> Callable[..., Any]:
 
 
 @contextmanager
-def _anew(estimator: Any) -> Iterator[None]:
+def _anew(estimator: BaseEstimator) -> Iterator[None]:
     """Context manager: remove the fitted attributes of an earlier fit, and restore them if this fit fails.
 
     A fit with `warm_start` keeps them.
@@ -351,7 +352,7 @@ def _anew(estimator: Any) -> Iterator[None]:
         raise
 
 
-def _fitted_names(estimator: Any) -> list[str]:
+def _fitted_names(estimator: BaseEstimator) -> list[str]:
     """Return the names of the fitted attributes, by the convention of scikit-learn."""
     return [name for name in vars(estimator) if name.endswith("_") and not name.startswith("_")]
 
@@ -359,7 +360,7 @@ def _fitted_names(estimator: Any) -> list[str]:
 Estimator.fit = _entered("fit", Estimator.fit)  # type: ignore[method-assign]
 
 
-def reads_partitions(estimator: Any) -> bool:
+def reads_partitions(estimator: BaseEstimator) -> bool:
     """Whether `fit` takes partitions. The `fit` of a subclass outside of suffice may only take arrays."""
     fit = getattr(estimator, "fit", None)
     return isinstance(estimator, Estimator) and unwrap(fit).__module__.startswith("suffice.")  # type: ignore[arg-type]
@@ -377,7 +378,7 @@ def must_have_rows(weight: Any) -> None:
         raise ValueError("There are no rows to fit, or the weights of all rows are zero.")
 
 
-def must_be_same_classes(classes: Any, known: Any) -> None:
+def must_be_same_classes(classes: MaybeArray, known: Any) -> None:
     """Raise if a later call to `partial_fit` names other classes."""
     if classes is not None and not np.array_equal(np.unique(classes), known):
         raise ValueError(
@@ -420,15 +421,15 @@ class Iterative(Estimator):
 class OnePass(Estimator):
     """Base class of estimators fitted by one sum: `fit` folds once, `partial_fit` adds."""
 
-    def _start(self, data: Partitions, classes: Any = None) -> Model:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> Model:
         """Return the initial model, whose `summarize` is folded."""
         raise NotImplementedError
 
-    def _solve(self, data: Partitions, classes: Any = None) -> Progress:
+    def _solve(self, data: Partitions, classes: MaybeArray = None) -> Progress:
         start = self._start(data, classes)
         return self._estimated(start, self._summary(start, data))
 
-    def _summary(self, start: Any, data: Partitions) -> Any:
+    def _summary(self, start: Model, data: Partitions) -> Any:
         """Return the sum over the data."""
         return data.fold(type(start).summarize, start)
 
@@ -437,7 +438,7 @@ class OnePass(Estimator):
         must_have_rows(s.weight)
         return Progress(start.estimate(s), statistics=s)
 
-    def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+    def _add(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, classes: MaybeArray = None) -> Self:
         """Add the sum over these rows to the sum so far, and estimate again. `partial_fit` calls it."""
         if not hasattr(self, "statistics_"):
             return self._publish(self._solve(self._opened(X, y, sample_weight), classes))

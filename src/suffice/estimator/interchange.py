@@ -23,7 +23,7 @@ from .storing import Storable
 MODULES = {"feature_extraction": "feature_extraction.text", "topics": "decomposition"}  # where names differ
 
 
-def _one_hot(model: Any) -> dict[str, Any]:
+def _one_hot(model: BaseEstimator) -> dict[str, Any]:
     _must_be_frequent(model)
     sizes = [len(values) for values in model.categories_]
     if model.drop_idx_ is not None:
@@ -35,7 +35,7 @@ def _one_hot(model: Any) -> dict[str, Any]:
     }
 
 
-def _ordinal(model: Any) -> dict[str, Any]:
+def _ordinal(model: BaseEstimator) -> dict[str, Any]:
     _must_be_frequent(model)
     absent = {
         d: n
@@ -46,7 +46,7 @@ def _ordinal(model: Any) -> dict[str, Any]:
     return {"_infrequent_enabled": False, "_missing_indices": absent}
 
 
-def _must_be_frequent(model: Any) -> None:
+def _must_be_frequent(model: BaseEstimator) -> None:
     """Raise for encoders that group infrequent categories."""
     if model.min_frequency is not None or model.max_categories is not None:
         raise TypeError(
@@ -55,7 +55,7 @@ def _must_be_frequent(model: Any) -> None:
         )
 
 
-def _bins(model: Any) -> dict[str, Any]:
+def _bins(model: BaseEstimator) -> dict[str, Any]:
     if model.encode == "ordinal":
         return {}
     encoder = OneHotEncoder(
@@ -64,12 +64,12 @@ def _bins(model: Any) -> dict[str, Any]:
     return {"_encoder": encoder.fit(np.zeros((1, len(model.n_bins_))))}
 
 
-def _powers(model: Any) -> dict[str, Any]:
+def _powers(model: BaseEstimator) -> dict[str, Any]:
     low, high = model.degree if isinstance(model.degree, tuple | list) else (0, model.degree)
     return {"_min_degree": low, "_max_degree": high, "_n_out_full": model.n_output_features_}
 
 
-def _tree(model: Any) -> dict[str, Any]:
+def _tree(model: BaseEstimator) -> dict[str, Any]:
     """Return the tree as scikit-learn's object, which rounds rows to float32 before it compares them."""
     from sklearn.tree._tree import NODE_DTYPE, Tree
 
@@ -87,7 +87,7 @@ def _tree(model: Any) -> dict[str, Any]:
     return {"tree_": tree}
 
 
-def _report_rounding(model: Any, tree: Any) -> None:
+def _report_rounding(model: BaseEstimator, tree: Any) -> None:
     """Warn of splits whose two sides float32 may not separate.
 
     A tree does not store the values beside a threshold. The distance to the next threshold of the feature
@@ -115,7 +115,7 @@ def _report_rounding(model: Any, tree: Any) -> None:
             return
 
 
-def _mixture(model: Any) -> dict[str, Any]:
+def _mixture(model: BaseEstimator) -> dict[str, Any]:
     """Raise for a fit by sampling, whose density scikit-learn's class cannot represent."""
     if model.solver == "gibbs":
         raise TypeError(
@@ -126,7 +126,7 @@ def _mixture(model: Any) -> dict[str, Any]:
     return {}
 
 
-def _must_be_numbers(model: Any, tree: Any) -> None:
+def _must_be_numbers(model: BaseEstimator, tree: Any) -> None:
     if tree.bins.categorical.any():
         raise TypeError(
             f"A {type(model).__name__} with categorical features cannot be copied to scikit-learn's: save it "
@@ -134,24 +134,24 @@ def _must_be_numbers(model: Any, tree: Any) -> None:
         )
 
 
-def _members(model: Any) -> dict[str, Any]:
+def _members(model: BaseEstimator) -> dict[str, Any]:
     """Return the fitted members of an ensemble."""
     return {"estimators_": [as_sklearn(member) for member in model.estimators_]}
 
 
-def _bagged(model: Any) -> dict[str, Any]:
+def _bagged(model: BaseEstimator) -> dict[str, Any]:
     """Return the members without feature names, since scikit-learn's class passes arrays to them."""
     return {"estimators_": [as_sklearn(nameless(member)) for member in model.estimators_]}
 
 
-def _boosted(model: Any) -> dict[str, Any]:
+def _boosted(model: BaseEstimator) -> dict[str, Any]:
     """Return the trees of all stages, the initial predictor, and the loss, which has the link."""
     stages = model.estimators_
     trees = np.array([as_sklearn(tree) for tree in stages.ravel()], object).reshape(stages.shape)
     return {"estimators_": trees, "init_": as_sklearn(model.init_), "_loss": _loss(model)}
 
 
-def _loss(model: Any) -> Any:
+def _loss(model: BaseEstimator) -> Any:
     """Return the loss object of scikit-learn's class."""
     shell = namesake(type(model))(loss=model.loss)
     for name in ("alpha", "quantile", "n_classes_", "n_trees_per_iteration_"):
@@ -160,7 +160,7 @@ def _loss(model: Any) -> Any:
     return shell._get_loss(None)
 
 
-def _boosted_histograms(model: Any) -> dict[str, Any]:
+def _boosted_histograms(model: BaseEstimator) -> dict[str, Any]:
     """Return the trees as arrays of nodes, with numerical thresholds and without bins."""
     from sklearn.ensemble._hist_gradient_boosting.binning import _BinMapper
     from sklearn.ensemble._hist_gradient_boosting.common import PREDICTOR_RECORD_DTYPE
@@ -188,7 +188,7 @@ def _boosted_histograms(model: Any) -> dict[str, Any]:
     }
 
 
-def _support_vectors(model: Any) -> dict[str, Any]:
+def _support_vectors(model: BaseEstimator) -> dict[str, Any]:
     """Return the arrays with which LIBSVM predicts.
 
     For two classes, its scores have the opposite sign. Without classes, it expects the number of support
@@ -215,7 +215,7 @@ def _support_vectors(model: Any) -> dict[str, Any]:
     }
 
 
-def _columns(model: Any) -> dict[str, Any]:
+def _columns(model: BaseEstimator) -> dict[str, Any]:
     """Return the fitted transformers, which also replace the unfitted ones among the parameters."""
     fitted = [(name, as_sklearn(part), columns) for name, part, columns in model.transformers_]
     copies = {name: part for name, part, _ in fitted}
@@ -229,7 +229,7 @@ def _columns(model: Any) -> dict[str, Any]:
     return private | theirs | {"transformers_": fitted, "transformers": parts, "remainder": rest}
 
 
-def _neighbors(model: Any) -> dict[str, Any]:
+def _neighbors(model: BaseEstimator) -> dict[str, Any]:
     """Return the private attributes of scikit-learn's class, which is fitted to the same rows."""
     rows = model._rows
     if model.rows_elsewhere or (rows.weight != np.floor(rows.weight)).any():
@@ -296,7 +296,7 @@ NOT_COPIED |= {
 }  # these do not predict new rows
 
 
-def as_sklearn(model: Any) -> Any:
+def as_sklearn(model: BaseEstimator) -> Any:
     """Copy a fitted estimator, or a pipeline of such, to scikit-learn's class of the same name.
 
     The copy has the parameters that scikit-learn knows, and the same fitted attributes. It predicts the same
@@ -352,7 +352,7 @@ def _is_unset(value: Any) -> bool:
     return isinstance(value, str) and value in ("deprecated", "warn")
 
 
-def _public(model: Any) -> dict[str, Any]:
+def _public(model: BaseEstimator) -> dict[str, Any]:
     """Return the fitted attributes that need no suffice, including those computed when they are read."""
     names = {name for name in dir(type(model)) if name[-1] == "_" != name[0]}
     computed = {name for name in names if isinstance(getattr_static(type(model), name), property | Derived)}

@@ -8,6 +8,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from ..core.values import stored_name
 from .interchange import as_sklearn, namesake
 from .storing import Storable
@@ -39,7 +41,7 @@ def _alias(cls: type) -> str:
     return stored_name(cls).replace(".", "_")
 
 
-def _parse(scope: Any, model: Any, inputs: Any, custom_parsers: Any = None) -> Any:
+def _parse(scope: Any, model: BaseEstimator, inputs: Any, custom_parsers: Any = None) -> Any:
     """Declare the outputs of the copy as those of the model."""
     from skl2onnx._parse import _parse_sklearn
 
@@ -79,7 +81,7 @@ def _become(operator: Any, copy: Any) -> None:
     operator.raw_operator, operator.type = copy, skl2onnx.get_model_alias(type(copy))
 
 
-def _share_options(options: Any, model: Any, copy: Any) -> None:
+def _share_options(options: Any, model: BaseEstimator, copy: Any) -> None:
     """Copy the options of the model, set by its class or its id, to the id of its copy."""
     chosen = {**(options or {}).get(type(model), {}), **(options or {}).get(id(model), {})}
     if chosen:

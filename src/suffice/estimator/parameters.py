@@ -13,6 +13,7 @@ from typing import Any
 
 import numpy as np
 from sklearn import get_config
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils._param_validation import (
     HasMethods,
@@ -25,6 +26,7 @@ from sklearn.utils._param_validation import (
     validate_parameter_constraints,
 )
 
+from ..core.arguments import Seed
 from ..inputs.conversions import LARGEST
 
 MAX = float(np.finfo(np.float64).max)
@@ -109,12 +111,12 @@ USUAL: dict[str, list[Any]] = {
 }
 
 
-def seed_of(random_state: Any) -> int:
+def seed_of(random_state: Seed) -> int:
     """Draw a seed from `random_state`."""
     return int(check_random_state(random_state).randint(np.iinfo(np.int32).max))
 
 
-def check_parameters(estimator: Any) -> None:
+def check_parameters(estimator: BaseEstimator) -> None:
     """Raise InvalidParameterError for the first parameter that satisfies none of its constraints."""
     constraints = estimator._parameter_constraints
     values = {name: getattr(estimator, name) for name in constraints}

@@ -11,6 +11,7 @@ from sklearn.model_selection import check_cv
 from sklearn.utils.metadata_routing import MetadataRouter, MethodMapping, process_routing
 from sklearn.utils.metaestimators import available_if
 
+from ..core.arguments import MaybeArray
 from ..core.partitions import Partitions
 from ..fitting.folds import Folds
 from ..inputs import source_of
@@ -70,7 +71,7 @@ def _needs_all_rows(estimator: Any) -> bool:
 class CrossValidated(Estimator):
     """Base class of estimators that choose a parameter by cross-validation."""
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, **params: Any) -> Self:
+    def fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None, **params: Any) -> Self:
         """Fit to rows and targets.
 
         Parameters
@@ -92,7 +93,7 @@ class CrossValidated(Estimator):
         return self._fit_to(X, y, sample_weight, routed=Routed.of(self, X, y, sample_weight, params))
 
     @available_if(_needs_all_rows)
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Not available: folds and errors need the rows of earlier calls."""
         raise NotImplementedError
 

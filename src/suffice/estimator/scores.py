@@ -6,10 +6,12 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from sklearn.base import ClassifierMixin, RegressorMixin
+from sklearn.base import BaseEstimator, ClassifierMixin, RegressorMixin
 from sklearn.exceptions import UndefinedMetricWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.shapes import must
 from ..core.statistics import Statistics
@@ -51,7 +53,7 @@ def check_some_weight(weight: Any) -> None:
         )
 
 
-def total_score(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[float, float]:
+def total_score(estimator: BaseEstimator, X: Any, sample_weight: MaybeArray = None) -> tuple[float, float]:
     """Return the sum of `score_samples` over the rows, and their total weight."""
     check_is_fitted(estimator)
     data = open_rows(estimator, X, None, sample_weight, reset=False)
@@ -59,14 +61,14 @@ def total_score(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[floa
     return float(total), float(weight)
 
 
-def mean_score(estimator: Any, X: Any, sample_weight: Any = None) -> float:
+def mean_score(estimator: BaseEstimator, X: Any, sample_weight: MaybeArray = None) -> float:
     """Return the weighted mean of `score_samples` over the rows."""
     total, weight = total_score(estimator, X, sample_weight)
     check_some_weight(weight)
     return total / weight
 
 
-def _scored(estimator: Any, rows: Any) -> np.ndarray:
+def _scored(estimator: BaseEstimator, rows: Rows) -> np.ndarray:
     total = rows.weight.dot(estimator.score_samples(rows.X)) if len(rows) else 0.0
     return np.array([total, rows.weight.sum()])
 
@@ -85,7 +87,7 @@ class Classifier(ClassifierMixin):
         n, K = _count(self.classes_), self._classes_of_model()
         must(n == K, f"`classes_` has {n} classes, and the model {K}.")
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Accuracy: the fraction of rows that are classified correctly.
 
         Parameters
@@ -102,12 +104,12 @@ class Classifier(ClassifierMixin):
         return float(right / total)
 
 
-def _count(classes: Any) -> int:
+def _count(classes: np.ndarray | list[np.ndarray]) -> int:
     """Return the number of classes, summed over the targets if there are several."""
     return sum(map(len, classes)) if isinstance(classes, list) else len(classes)
 
 
-def _summed(estimator: Any, f: Any, X: Any, y: Any, sample_weight: Any) -> Any:
+def _summed(estimator: BaseEstimator, f: Any, X: Any, y: MaybeArray, sample_weight: MaybeArray) -> Any:
     """Return the sum of f(estimator, block) over the rows.
 
     If each prediction makes a pass over the rows of the fit, the rows to score are gathered and predicted at
@@ -120,7 +122,7 @@ def _summed(estimator: Any, f: Any, X: Any, y: Any, sample_weight: Any) -> Any:
     return data.fold(f, nameless(estimator))
 
 
-def _right(estimator: Any, rows: Any) -> np.ndarray:
+def _right(estimator: BaseEstimator, rows: Rows) -> np.ndarray:
     """Return the weight of the correctly classified rows, and of all rows."""
     predicted = estimator.predict(rows.X) if len(rows) else rows.y
     check_label_types(rows.y, predicted)
@@ -134,7 +136,7 @@ class Regressor(RegressorMixin):
 
     has_target = True
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Coefficient of determination R^2. For several targets, the mean.
 
         Parameters
@@ -165,7 +167,7 @@ class Residuals(Statistics):
     squares: Annotated[np.ndarray, "(T,)"]
 
 
-def residuals(estimator: Any, rows: Any) -> Residuals:
+def residuals(estimator: BaseEstimator | None, rows: Rows) -> Residuals:
     """Summarize the residuals of the predictions. If the estimator is None, X holds the predictions."""
     y = (rows.y[:, None] if rows.y.ndim == 1 else rows.y).astype(np.float64)
     predicted = rows.X if estimator is None else estimator.predict(rows.X) if len(rows) else y

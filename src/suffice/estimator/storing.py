@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any, ClassVar, Self
 
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 
 from ..core.shapes import declared, fitting_sizes
@@ -68,7 +69,7 @@ class StoredEstimator(Value):
     fitted: dict[str, Any]
 
     @classmethod
-    def of(cls, estimator: Any) -> StoredEstimator:
+    def of(cls, estimator: BaseEstimator) -> StoredEstimator:
         params, fitted = estimator._stored_params(), estimator._fitted_state()
         return cls(stored_name(type(estimator)), this_version(), _nested(params), _nested(fitted))
 
@@ -148,7 +149,7 @@ def _restored(value: Any) -> Any:
     return type(value)(map(_restored, value)) if type(value) in (list, tuple) else value
 
 
-def save(estimator: Any, path: Any) -> None:
+def save(estimator: BaseEstimator, path: Any) -> None:
     """Save an estimator, or a scikit-learn pipeline of suffice estimators, to a file.
 
     Read it with `suffice.load`. The file contains JSON and arrays, and no code.

@@ -12,9 +12,11 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
+from ..core.blocks import Matrix, Rows
 from ..core.model import Family
 from ..core.randomness import Purpose, generator
 from ..core.values import Value
+from ..statistics.moments import Moments
 from .mixture import GroupStatistics, LatentGroups, Mixture, _responsibilities, draw_labels
 from .posteriors import Posterior, Sticks
 from .priors import Dirichlet
@@ -33,7 +35,7 @@ class VariationalMixture(LatentGroups):
     component: Annotated[Posterior, "K, D"]
 
     @classmethod
-    def start(cls, weight_prior: Dirichlet | Sticks, family: Family, s: Any) -> Self:
+    def start(cls, weight_prior: Dirichlet | Sticks, family: Family, s: Moments) -> Self:
         """The prior. The categories are those of the statistics `s`."""
         prior = family.posterior(s * 0.0)
         return cls(weight_prior, weight_prior, prior, prior)
@@ -42,7 +44,7 @@ class VariationalMixture(LatentGroups):
     def family(self) -> Family:
         return self.component.expected
 
-    def log_joint(self, X: Any) -> np.ndarray:
+    def log_joint(self, X: Matrix) -> np.ndarray:
         """E[log p(x, k)], (N, K)."""
         out = self.component.expected_log_density(X)
         out += self.weight.expected_log
@@ -77,7 +79,7 @@ class GibbsMixture(Value):
     seed: int
     sweep: int = 0
 
-    def labels(self, block: Any) -> tuple[Any, np.ndarray, np.ndarray]:
+    def labels(self, block: Rows) -> tuple[Any, np.ndarray, np.ndarray]:
         """Rows with missing entries filled in where the family needs it, the number of copies of each row by
         label, (N, K), and the log density of each row."""
         rng = generator(Purpose.LATENT, self.seed, self.sweep, *block.index)
@@ -95,7 +97,7 @@ class GibbsMixture(Value):
         counts[np.arange(len(k)), k] = copies
         return family.impute(X, k, rng), counts, log_px
 
-    def summarize(self, block: Any) -> GroupStatistics:
+    def summarize(self, block: Rows) -> GroupStatistics:
         X, counts, log_px = self.labels(block)
         return GroupStatistics(
             float(log_px.sum()), counts.sum(axis=0), self.mixture.component.summarize(X, counts)
@@ -118,5 +120,5 @@ class GibbsMixture(Value):
         return self.weight_prior.log_evidence(s.weight) + float(evidence.sum())
 
 
-def _holes(X: Any) -> bool:
+def _holes(X: Matrix) -> bool:
     return bool(X.dtype == object or np.isnan(X.sum()))

@@ -10,7 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import gammaln, xlogy
 
-from ..core.blocks import csr_of, dense, entries_of
+from ..core.blocks import Matrix, csr_of, dense, entries_of
 from ..core.model import Family
 from ..core.values import Value
 from ..statistics import (
@@ -40,7 +40,7 @@ class Logs(Value):
             return cls(log_p, None)
         return cls(np.where(finite, log_p, 0.0), (~finite).astype(np.float64))
 
-    def times(self, X: Any) -> np.ndarray:
+    def times(self, X: Matrix) -> np.ndarray:
         """X times the logarithms, (N, K)."""
         out = _times(X, self.finite)
         if self.infinite is not None:
@@ -62,7 +62,7 @@ class Bernoulli(Family):
     def start(cls, K: int, D: int, **options: Any) -> Self:
         return cls(np.full((K, D), 0.5), **options)
 
-    def log_density(self, X: Any) -> np.ndarray:
+    def log_density(self, X: Matrix) -> np.ndarray:
         X, (one, zero, both) = self.ones(X), self._logs
         if both is not None:  # the zeros of most rows are many: those of a row of zeros, less its ones
             out = both.times(X) + self._zeros
@@ -97,12 +97,12 @@ class Bernoulli(Family):
     def summarize(self, X: np.ndarray, R: np.ndarray) -> Totals:
         return totals(self.ones(X), R)
 
-    def summarize_known(self, X: Any, k: np.ndarray, weight: np.ndarray, K: int) -> Totals:
+    def summarize_known(self, X: Matrix, k: np.ndarray, weight: np.ndarray, K: int) -> Totals:
         if sp.issparse(X):
             return totals_by_label(self.ones(X), k, weight, K)
         return totals_by_label(X, k, weight, K, self.above)
 
-    def sufficient(self, X: Any) -> np.ndarray:
+    def sufficient(self, X: Matrix) -> np.ndarray:
         X = self.ones(X)
         return dense(X)
 
@@ -206,7 +206,7 @@ class Multinomial(Family):
             values = gammaln(X + 1.0)
         return self.scores(X) + (gammaln(X.sum(axis=1) + 1.0) - values.sum(axis=1))[:, None]
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Matrix) -> np.ndarray:
         out = self._log_probability.times(X)
         holes = np.isnan(out.sum()) and isinstance(X, np.ndarray)
         return self._log_probability.times(np.nan_to_num(X, nan=0.0)) if holes else out
@@ -216,13 +216,13 @@ class Multinomial(Family):
         """(V, K)"""
         return Logs.of(_log(self.probability.T))
 
-    def summarize(self, X: Any, R: np.ndarray) -> Totals:
+    def summarize(self, X: Matrix, R: np.ndarray) -> Totals:
         return totals(X, R)
 
-    def summarize_known(self, X: Any, k: np.ndarray, weight: np.ndarray, K: int) -> Totals:
+    def summarize_known(self, X: Matrix, k: np.ndarray, weight: np.ndarray, K: int) -> Totals:
         return totals_by_label(X, k, weight, K)
 
-    def sufficient(self, X: Any) -> np.ndarray:
+    def sufficient(self, X: Matrix) -> np.ndarray:
         return dense(X)
 
     def natural(self) -> tuple[np.ndarray, np.ndarray]:
@@ -367,7 +367,7 @@ def _log(p: np.ndarray) -> np.ndarray:
         return np.log(p)
 
 
-def _times(X: Any, W: np.ndarray) -> np.ndarray:
+def _times(X: Matrix, W: np.ndarray) -> np.ndarray:
     if not sp.issparse(X):
         return X.dot(W)
     from ..loops.sparse import times

@@ -13,6 +13,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.linalg import cho_factor, cho_solve, solve_triangular
 
+from ..core.blocks import Matrix
 from ..core.cost import afford
 from ..core.model import Family
 from ..core.values import Value
@@ -445,7 +446,7 @@ class _Axes(Gaussian):
         return out
 
     def expect_chains(
-        self, X: Any, offset: np.ndarray, weight: np.ndarray, start: np.ndarray, transition: np.ndarray
+        self, X: Matrix, offset: np.ndarray, weight: np.ndarray, start: np.ndarray, transition: np.ndarray
     ) -> tuple[float, np.ndarray, np.ndarray, Moments] | None:
         from ..loops.hidden_markov import expect_diagonal
 

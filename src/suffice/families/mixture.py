@@ -14,7 +14,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.special import logsumexp, xlogy
 
-from ..core.blocks import missing
+from ..core.blocks import Matrix, Rows, missing
 from ..core.model import Family, Model
 from ..core.statistics import Statistics
 from ..statistics import class_codes
@@ -34,7 +34,7 @@ class LatentGroups(Model):
     """Rows of K groups whose labels are hidden: log p(x, k), up to a bound, gives the responsibilities."""
 
     @abstractmethod
-    def log_joint(self, X: Any) -> np.ndarray:
+    def log_joint(self, X: Matrix) -> np.ndarray:
         """log p(x, k), (N, K)."""
 
     @property
@@ -42,20 +42,20 @@ class LatentGroups(Model):
     def family(self) -> Family:
         """The densities that summarize rows."""
 
-    def log_density(self, X: Any) -> np.ndarray:
+    def log_density(self, X: Matrix) -> np.ndarray:
         """log p(x), (N,)."""
         return logsumexp(self.log_joint(X), axis=1)
 
-    def predict_proba(self, X: Any) -> np.ndarray:
+    def predict_proba(self, X: Matrix) -> np.ndarray:
         """p(k given x), (N, K): the responsibilities."""
         return _responsibilities(self.log_joint(X))[1]
 
-    def summarize(self, block: Any) -> GroupStatistics:
+    def summarize(self, block: Rows) -> GroupStatistics:
         log_px, R = _responsibilities(self.log_joint(block.X))
         R *= block.weight[:, None]
         return GroupStatistics(float(block.weight @ log_px), R.sum(axis=0), self.family.summarize(block.X, R))
 
-    def summarize_as(self, R: np.ndarray, block: Any) -> GroupStatistics:
+    def summarize_as(self, R: np.ndarray, block: Rows) -> GroupStatistics:
         """Statistics of a block with fixed responsibilities."""
         R = R * block.weight[:, None]
         return GroupStatistics(0.0, R.sum(axis=0), self.family.summarize(block.X, R))
@@ -81,10 +81,10 @@ class Mixture(LatentGroups):
     def family(self) -> Family:
         return self.component
 
-    def log_joint(self, X: Any) -> np.ndarray:
+    def log_joint(self, X: Matrix) -> np.ndarray:
         return self._weighted(self.component.log_density(X))
 
-    def regularized_log_joint(self, X: Any) -> np.ndarray:
+    def regularized_log_joint(self, X: Matrix) -> np.ndarray:
         """`log_joint` less the expected loss by the noise that regularization adds to every row, (N, K)."""
         return self._weighted(self.component.regularized_log_density(X))
 
@@ -94,15 +94,15 @@ class Mixture(LatentGroups):
             log_density += np.log(self.weight)
         return log_density
 
-    def log_joint_of(self, X: Any, k: np.ndarray) -> np.ndarray:
+    def log_joint_of(self, X: Matrix, k: np.ndarray) -> np.ndarray:
         """log p(x, k) of rows with labels k, (N,)."""
         return self.log_joint(X)[np.arange(len(k)), k]
 
-    def draw(self, X: Any, rng: np.random.Generator) -> np.ndarray:
+    def draw(self, X: Matrix, rng: np.random.Generator) -> np.ndarray:
         """A label for each row, from p(k given x)."""
         return draw_labels(self.predict_proba(X), rng)
 
-    def complete(self, block: Any, k: np.ndarray) -> GroupStatistics:
+    def complete(self, block: Rows, k: np.ndarray) -> GroupStatistics:
         """Statistics of rows with known labels."""
         K = len(self.weight)
         weight = np.bincount(k, block.weight, minlength=K)
@@ -149,21 +149,21 @@ class Mixtures(Family):
         family = DiagonalGaussian.start(K * M, D)
         return cls(np.full((K, M), 1.0 / M), family.replace(mean=family.mean + spread))
 
-    def _log_joint(self, X: Any) -> np.ndarray:
+    def _log_joint(self, X: Matrix) -> np.ndarray:
         """log p(x, m given k), (N, K, M)."""
         with np.errstate(divide="ignore"):
             log_weight = np.log(self.weight)
         return self.component.log_density(X).reshape(-1, *self.weight.shape) + log_weight
 
-    def log_density(self, X: Any) -> np.ndarray:
+    def log_density(self, X: Matrix) -> np.ndarray:
         return logsumexp(self._log_joint(X), axis=2)
 
-    def summarize(self, X: Any, R: np.ndarray) -> GroupStatistics:
+    def summarize(self, X: Matrix, R: np.ndarray) -> GroupStatistics:
         K, M = self.weight.shape
         _, within = _responsibilities(self._log_joint(X).reshape(-1, M))
         return self.summarize_as(X, (within.reshape(-1, K, M) * R[:, :, None]).reshape(-1, K * M))
 
-    def summarize_as(self, X: Any, R: np.ndarray) -> GroupStatistics:
+    def summarize_as(self, X: Matrix, R: np.ndarray) -> GroupStatistics:
         """Statistics of rows with fixed responsibilities of all K * M densities, weights included."""
         weight = R.sum(axis=0).reshape(self.weight.shape)
         return GroupStatistics(0.0, weight, self.component.summarize(X, R))
@@ -196,21 +196,21 @@ class Labelled(Model):
     component: Annotated[Family, "K, D"]
     given_prior: Annotated[np.ndarray | None, "real (K,)"] = None  # if the prior is not estimated
 
-    def log_joint(self, X: Any) -> np.ndarray:
+    def log_joint(self, X: Matrix) -> np.ndarray:
         """log p(x, c), (N, K)."""
         with np.errstate(divide="ignore"):
             return np.log(self.prior) + self.component.log_density(X)
 
-    def log_density(self, X: Any) -> np.ndarray:
+    def log_density(self, X: Matrix) -> np.ndarray:
         """log p(x), (N,)."""
         return logsumexp(self.log_joint(X), axis=1)
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Matrix) -> np.ndarray:
         """log p(x, c), (N, K), up to a term of the row."""
         with np.errstate(divide="ignore"):
             return np.log(self.prior) + self.component.scores(X)
 
-    def summarize(self, block: Any) -> GroupStatistics:
+    def summarize(self, block: Rows) -> GroupStatistics:
         codes, K = self.codes(block.y), len(self.classes)
         weight = np.bincount(codes, block.weight, minlength=K)
         return GroupStatistics(0.0, weight, self.component.summarize_known(block.X, codes, block.weight, K))
@@ -241,7 +241,7 @@ class PartlyLabelled(Labelled):
         codes[~hidden] = class_codes(self.classes, y[~hidden])
         return codes
 
-    def summarize(self, block: Any) -> GroupStatistics:
+    def summarize(self, block: Rows) -> GroupStatistics:
         codes = self.codes(block.y)
         log_joint = self.log_joint(block.X)
         log_p, R = _responsibilities(log_joint)
@@ -254,7 +254,7 @@ class PartlyLabelled(Labelled):
             float(block.weight.dot(log_p)), R.sum(axis=0), self.component.summarize(block.X, R)
         )
 
-    def summarize_labelled(self, block: Any) -> GroupStatistics:
+    def summarize_labelled(self, block: Rows) -> GroupStatistics:
         """Statistics of the labelled rows, for initialization."""
         return Labelled.summarize(self, block[self.codes(block.y) >= 0])
 

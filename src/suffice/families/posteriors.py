@@ -16,7 +16,9 @@ import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import digamma, gammaln, multigammaln
 
+from ..core.blocks import Matrix
 from ..core.values import Value
+from ..statistics.moments import Moments
 from .covariances import cholesky, patterns
 
 LOG_PI = np.log(np.pi)
@@ -58,7 +60,7 @@ class Posterior(Value, ABC):
         number where densities share parameters), without terms of the rows that have no parameter."""
 
     @abstractmethod
-    def predictive(self, X: Any) -> np.ndarray:
+    def predictive(self, X: Matrix) -> np.ndarray:
         """Log density of rows averaged over the parameters, log p(x given k), (N, K)."""
 
     def noise(self, s: Any) -> float:
@@ -68,7 +70,7 @@ class Posterior(Value, ABC):
         """
         return 0.0
 
-    def expected_log_density(self, X: Any) -> np.ndarray:
+    def expected_log_density(self, X: Matrix) -> np.ndarray:
         """E[log p(x given k)] over the parameters, (N, K), less the expected loss by the noise of
         regularization unless it is negligible. NaN means not observed."""
         out = self.expected.log_density(X)
@@ -76,7 +78,7 @@ class Posterior(Value, ABC):
         return out
 
 
-def sum_observed(terms: np.ndarray, X: Any) -> np.ndarray:
+def sum_observed(terms: np.ndarray, X: Matrix) -> np.ndarray:
     """Sum the terms of K densities by feature, (K, D), over the observed features of each row: (N, K), or
     (K,) if all are observed. Terms by row, (K,), are returned unchanged."""
     if terms.ndim == 1:
@@ -103,7 +105,7 @@ class _GaussianPosterior(Posterior):
         noise = self.expected.noise
         return noise if np.ptp(noise, axis=0).sum() > NEGLIGIBLE_NOISE else 0.0
 
-    def noise(self, s: Any) -> float:
+    def noise(self, s: Moments) -> float:
         return float((s.weight * (self.expected.noise - self._counted_noise)).sum())
 
 
@@ -438,7 +440,7 @@ class BetaPosterior(Posterior):
     def offset(self) -> np.ndarray:
         return np.logaddexp(*self._logs)
 
-    def expected_log_density(self, X: Any) -> np.ndarray:
+    def expected_log_density(self, X: Matrix) -> np.ndarray:
         return super().expected_log_density(self.family.ones(X))
 
     def sample(self, rng: np.random.Generator) -> Any:
@@ -453,7 +455,7 @@ class BetaPosterior(Posterior):
         after, before = (_log_beta(alpha).sum(axis=1) for alpha in pairs)
         return after - before
 
-    def predictive(self, X: Any) -> np.ndarray:
+    def predictive(self, X: Matrix) -> np.ndarray:
         a, b = self._shapes
         return self.family.replace(probability=a / (a + b)).log_density(X)
 
@@ -548,7 +550,7 @@ class DirichletPosterior(Posterior):
         pairs = zip(self.count, prior.count, strict=True)
         return np.sum([_log_beta(1.0 + c) - _log_beta(1.0 + c0) for c, c0 in pairs], axis=0)
 
-    def predictive(self, X: Any) -> np.ndarray:
+    def predictive(self, X: Matrix) -> np.ndarray:
         return self.family.predictive(X, tuple(1.0 + count for count in self.count))
 
 

@@ -13,7 +13,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from sklearn.model_selection import check_cv
 
-from ..core.blocks import offsets
+from ..core.blocks import Rows, offsets
 from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
@@ -27,7 +27,7 @@ class BlockSizes(Statistics):
     rows: Annotated[np.ndarray, "(B,)"]  # by the index of the block
 
     @classmethod
-    def of(cls, block: Any) -> BlockSizes:
+    def of(cls, block: Rows) -> BlockSizes:
         if not len(block):
             return cls(np.zeros(0))
         return cls(np.append(np.zeros(block.index[0]), float(len(block))))
@@ -91,7 +91,7 @@ class Folds(Value):
         """Return the positions of the rows of some folds. `folds` is a mask."""
         return np.flatnonzero(np.repeat(folds[self.run_fold], np.diff(self.run_start, append=self.n_rows)))
 
-    def number(self, block: Any) -> Any:
+    def number(self, block: Rows) -> Any:
         """Append the fold of each row to y as a column, and remove rows of weight zero."""
         row = self.first_row[block.index[0]] + np.arange(len(block))
         fold = self.run_fold[np.searchsorted(self.run_start, row, "right") - 1]

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 import numpy as np
 from scipy.special import expit
 
+from ..core.blocks import Matrix, Rows
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Parts, Statistics
@@ -68,7 +69,7 @@ class Pairs(Value):
     merge: Annotated[np.ndarray, "bool (P,)"]
     sub: Mixture  # 2 P components; those of pair p are 2 p and 2 p + 1
 
-    def shares(self, X: Any, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    def shares(self, X: Matrix, counts: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Return the log odds of the second sub-cluster, and the number of copies of the row in the pair.
 
         Both have an entry for each row and pair, (N, P).
@@ -156,27 +157,27 @@ def _estimated(sub: Mixture, s: GroupStatistics) -> Mixture:
     return sub.replace(weight=weight.ravel(), component=sub.component.estimate(s.component))
 
 
-def _refine(models: tuple[GibbsMixture, ...], pairs: tuple[Pairs, ...], block: Any) -> Parts:
+def _refine(models: tuple[GibbsMixture, ...], pairs: tuple[Pairs, ...], block: Rows) -> Parts:
     return Parts(tuple(_refine_one(*each, block) for each in zip(models, pairs, strict=True)))
 
 
-def _refine_one(model: GibbsMixture, pair: Pairs, block: Any) -> GroupStatistics:
+def _refine_one(model: GibbsMixture, pair: Pairs, block: Rows) -> GroupStatistics:
     X, counts, _ = model.labels(block)
     odds, copies = pair.shares(X, counts)
     return _divided(pair, X, copies * expit(-odds), copies * expit(odds))
 
 
-def _divided(pair: Pairs, X: Any, left: np.ndarray, right: np.ndarray) -> GroupStatistics:
+def _divided(pair: Pairs, X: Matrix, left: np.ndarray, right: np.ndarray) -> GroupStatistics:
     R = np.empty((2 * left.shape[1], len(X))).T
     R[:, ::2], R[:, 1::2] = left, right
     return GroupStatistics(0.0, R.sum(axis=0), pair.sub.component.summarize(X, R))
 
 
-def _propose(models: tuple[GibbsMixture, ...], pairs: tuple[Pairs, ...], block: Any) -> Parts:
+def _propose(models: tuple[GibbsMixture, ...], pairs: tuple[Pairs, ...], block: Rows) -> Parts:
     return Parts(tuple(_propose_one(*each, block) for each in zip(models, pairs, strict=True)))
 
 
-def _propose_one(model: GibbsMixture, pair: Pairs, block: Any) -> Proposals:
+def _propose_one(model: GibbsMixture, pair: Pairs, block: Rows) -> Proposals:
     X, counts, _ = model.labels(block)
     rng = generator(Purpose.PROPOSALS, model.seed, model.sweep, *block.index)
     odds, copies = pair.shares(X, counts)

@@ -16,6 +16,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 from scipy.linalg import eigh
 
+from ..core.blocks import Matrix, Rows, Sequences
 from ..core.cost import afford
 from ..core.hashing import row_hashes
 from ..core.model import Model
@@ -61,7 +62,7 @@ class Landmarks(Model):
         return cls(size, seed, symmetric, KernelColumns(kernel, np.empty((0, n_features))), np.empty((0, 0)))
 
     @classmethod
-    def all_rows(cls, kernel: Kernel, block: Any, instead: str) -> tuple[Landmarks, np.ndarray]:
+    def all_rows(cls, kernel: Kernel, block: Rows, instead: str) -> tuple[Landmarks, np.ndarray]:
         """Return all rows of a block as landmarks, and their exact features, (N, R)."""
         N = len(block)
         afford(N**2, f"the kernels of {N} rows", instead)
@@ -71,7 +72,7 @@ class Landmarks(Model):
         return cls(N, 0, False, columns, root), K.dot(root)
 
     @classmethod
-    def of_gram(cls, kernel: Kernel, block: Any, size: int, seed: int) -> tuple[Landmarks, Sample]:
+    def of_gram(cls, kernel: Kernel, block: Rows, size: int, seed: int) -> tuple[Landmarks, Sample]:
         """Return landmarks that are columns of a Gram matrix, and the sample of its rows.
 
         The rows of the Gram matrix are the block.
@@ -84,7 +85,7 @@ class Landmarks(Model):
         root = inverse_root(K[np.ix_(index, index)])
         return start.replace(columns=KernelColumns(kernel, index), root=root), s
 
-    def summarize(self, block: Any) -> Sample:
+    def summarize(self, block: Rows) -> Sample:
         return draw(self.size + SPARE, self.seed, 0, NOBODY, block)
 
     def estimate(self, s: Sample) -> Self:
@@ -93,7 +94,7 @@ class Landmarks(Model):
         root = inverse_root if self.symmetric else inverse_factor
         return self.replace(columns=KernelColumns(kernel, points), root=root(kernel(points)))
 
-    def features(self, X: Any) -> np.ndarray:
+    def features(self, X: Matrix) -> np.ndarray:
         """Return phi(x) of each row of a block, (N, R)."""
         return self.columns(X).dot(self.root)
 
@@ -103,12 +104,12 @@ class Landmarks(Model):
         `symmetric`."""
         return 1.0 / (len(self.root) * np.einsum("mr,mr->r", self.root, self.root))
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Matrix) -> np.ndarray:
         """Return phi(x) of each row in memory, (N, R)."""
         return map_rows(self.features, X)
 
 
-def first_equal(points: Any, X: Any) -> np.ndarray:
+def first_equal(points: Any, X: Matrix) -> np.ndarray:
     """Return the index of the first row in memory that equals each point, (M,)."""
     hashes = map_rows(lambda rows: row_hashes(rows, Purpose.IDENTITY), X)
     order = np.argsort(hashes, kind="stable")
@@ -159,7 +160,7 @@ class Features:
 
 
 def _of_features(
-    landmarks: Landmarks | None, f: Callable[..., Any], shared: tuple[Any, ...], block: Any
+    landmarks: Landmarks | None, f: Callable[..., Any], shared: tuple[Any, ...], block: Rows | Sequences
 ) -> Any:
     if landmarks is not None:
         return f(*shared, block.replace(X=landmarks.features(block.X)))
@@ -193,7 +194,7 @@ class LandmarkLoss(LossModel):
     def _of_kernels(self, theta: np.ndarray, root: np.ndarray) -> np.ndarray:
         return np.hstack([theta[:, : len(root)].dot(root), theta[:, len(root) :]])
 
-    def summarize(self, block: Any) -> Any:
+    def summarize(self, block: Rows) -> Any:
         if self.curvature:
             return self.linear.summarize(block.replace(X=self.landmarks.features(block.X)))
         # The features are not formed: multiplying kernels by the few columns of scores takes less time.

@@ -14,16 +14,20 @@ from typing import Annotated, Any, Self
 import numpy as np
 from scipy.special import entr, softmax
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Matrix, Rows
 from ..core.loop import Progress, Watch
+from ..core.model import Model
 from ..core.partitions import Partitions, must_be_partitions
 from ..core.randomness import Purpose, generator
 from ..core.statistics import Statistics, tree_sum
 from ..core.values import Value
+from ..families.mixture import Mixture
 from .em import em
 from .sampler import Chain, Draw, Sampler, metropolis_step
 
 
-def q_function(model: Any, X: Any, q: Any, sample_weight: Any = None) -> float:
+def q_function(model: Any, X: Any, q: Any, sample_weight: MaybeArray = None) -> float:
     """Expected complete-data log-likelihood, the sum over rows of E_q[log p(x, z)].
 
     Parameters
@@ -59,7 +63,7 @@ def q_function(model: Any, X: Any, q: Any, sample_weight: Any = None) -> float:
     return _expected(_q_term, model, X, q, sample_weight)
 
 
-def evidence_lower_bound(model: Any, X: Any, q: Any, sample_weight: Any = None) -> float:
+def evidence_lower_bound(model: Any, X: Any, q: Any, sample_weight: MaybeArray = None) -> float:
     """Evidence lower bound (ELBO), the sum over rows of E_q[log p(x, z)] plus the entropy of q.
 
     It is the log-likelihood minus the Kullback-Leibler divergence of q from the posterior of z, and equals
@@ -125,7 +129,7 @@ def _expected(term: Any, model: Any, X: Any, q: Any, weight: Any) -> float:
     return float(each.sum() if weight is None else np.asarray(weight) @ each)
 
 
-def _expected_of_block(term: Any, model: Any, q: Any, block: Any) -> float:
+def _expected_of_block(term: Any, model: Mixture, q: Any, block: Rows) -> float:
     each = term(model.log_joint(block.X), q.predict_proba(block.X))
     return float(block.weight @ each)
 
@@ -245,7 +249,7 @@ class _WithBound(Value):
     model: Any
     e_step: Callable[[Any, Any], BoundStatistics]
 
-    def summarize(self, block: Any) -> BoundStatistics:
+    def summarize(self, block: Rows) -> BoundStatistics:
         return self.e_step(self.model, block)
 
     def estimate(self, s: BoundStatistics) -> Self:
@@ -256,7 +260,7 @@ class _WithBound(Value):
 
 
 def variational_em(
-    model: Any,
+    model: Model,
     data: Partitions,
     e_step: Callable[[Any, Any], BoundStatistics],
     *,
@@ -391,7 +395,7 @@ def monte_carlo_em(
     return Sampler(advance, max_iter).sample((model,), data).chains[0]
 
 
-def _drawn(model: Any, seed: tuple[int, int], n_draws: int, steps: int, block: Any) -> DrawnStatistics:
+def _drawn(model: Any, seed: tuple[int, int], n_draws: int, steps: int, block: Rows) -> DrawnStatistics:
     rng, X = generator(Purpose.LATENT, *seed, *block.index), block.X
     q, parts = np.empty(n_draws), []
     Z: Any = model.first(X) if steps else None
@@ -402,7 +406,7 @@ def _drawn(model: Any, seed: tuple[int, int], n_draws: int, steps: int, block: A
     return DrawnStatistics(q, float(block.weight.sum()), tree_sum(parts) * (1.0 / n_draws))
 
 
-def _metropolis(model: Any, X: Any, Z: np.ndarray, steps: int, rng: np.random.Generator) -> np.ndarray:
+def _metropolis(model: Any, X: Matrix, Z: np.ndarray, steps: int, rng: np.random.Generator) -> np.ndarray:
     log_p = model.log_joint_of(X, Z)
     for _ in range(steps):
         new = model.propose(Z, rng)

@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any
 
 import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import LinAlgError, cho_solve, cholesky, eigh, solve_triangular
 
-from ..core.blocks import entries_of
+from ..core.blocks import Matrix, entries_of
 
 # Number of columns computed at a time in products with CSR rows.
 COLUMNS = 64
@@ -59,7 +58,7 @@ def signs(axes: np.ndarray) -> np.ndarray:
     return np.where(axes[np.arange(len(axes)), largest] < 0, -1.0, 1.0)
 
 
-def times(X: Any, W: np.ndarray) -> np.ndarray:
+def times(X: Matrix, W: np.ndarray) -> np.ndarray:
     """Return X W for dense or CSR rows X and few columns W, without the GIL."""
     if not sp.issparse(X):
         return X.dot(W)
@@ -68,7 +67,7 @@ def times(X: Any, W: np.ndarray) -> np.ndarray:
     return times(*entries_of(X), np.ascontiguousarray(W, np.float64))
 
 
-def columns_apart(X: Any, W: np.ndarray) -> tuple[np.ndarray, ...]:
+def columns_apart(X: Matrix, W: np.ndarray) -> tuple[np.ndarray, ...]:
     """Divide W into groups of columns.
 
     CSR rows are multiplied with one group after the other, or with several in threads.
@@ -85,7 +84,7 @@ def columns_together(parts: Iterable[np.ndarray]) -> np.ndarray:
     return arrays[0] if len(arrays) == 1 else np.concatenate(arrays, axis=1)
 
 
-def gram(X: Any, weight: np.ndarray) -> np.ndarray:
+def gram(X: Matrix, weight: np.ndarray) -> np.ndarray:
     """Return X' diag(weight) X, (D, D), for dense or CSR rows."""
     if sp.issparse(X):
         return (X.T @ (sp.diags_array(weight) @ X)).toarray()
@@ -93,7 +92,7 @@ def gram(X: Any, weight: np.ndarray) -> np.ndarray:
     return Y.T.dot(Y)
 
 
-def gram_with_ones(X: Any, weight: np.ndarray) -> np.ndarray:
+def gram_with_ones(X: Matrix, weight: np.ndarray) -> np.ndarray:
     """Return Z' diag(weight) Z for the rows Z = (X, 1), (D + 1, D + 1)."""
     felt = np.flatnonzero(weight)
     if len(felt) < FELT * len(weight):
@@ -106,14 +105,14 @@ def gram_with_ones(X: Any, weight: np.ndarray) -> np.ndarray:
     return out
 
 
-def gram_times(X: Any, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
+def gram_times(X: Matrix, weight: np.ndarray, W: np.ndarray) -> np.ndarray:
     """Return X' diag(weight) X W for dense or CSR rows, without forming X'X."""
     G = times(X, W)
     G *= weight[:, None]
     return transposed_times(X, G)
 
 
-def transposed_times(X: Any, G: np.ndarray) -> np.ndarray:
+def transposed_times(X: Matrix, G: np.ndarray) -> np.ndarray:
     """Return X' G for dense or CSR rows."""
     if not sp.issparse(X):
         return np.ascontiguousarray(G.T.dot(X).T)  # faster in BLAS than X.T.dot(G)
@@ -122,7 +121,7 @@ def transposed_times(X: Any, G: np.ndarray) -> np.ndarray:
     return out
 
 
-def add_transposed_times(X: Any, G: np.ndarray, out: np.ndarray) -> None:
+def add_transposed_times(X: Matrix, G: np.ndarray, out: np.ndarray) -> None:
     """Add X' G to `out`, for dense or CSR rows."""
     if not sp.issparse(X):
         out += X.T.dot(G)

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from ..core.blocks import Matrix, Rows
 from ..losses import Loss
 from ..statistics import Objective
 from .linear_algebra import gram_with_ones, times, transposed_times
@@ -46,15 +47,15 @@ class LinearScore(LossModel):
         """Coefficients by feature, (D, P)."""
         return np.ascontiguousarray(self.coef.T)
 
-    def scores(self, X: Any) -> np.ndarray:
+    def scores(self, X: Matrix) -> np.ndarray:
         """Return the scores of rows, (N, P)."""
         return times(X, self.columns) + self.intercept
 
-    def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+    def targets(self, block: Rows) -> tuple[np.ndarray, np.ndarray]:
         """Return the targets of the rows of a block, and their weights."""
         raise NotImplementedError
 
-    def summarize(self, block: Any) -> Objective:
+    def summarize(self, block: Rows) -> Objective:
         if not block.weight.all():
             block = block[np.flatnonzero(block.weight)]
         X, loss, (y, weight) = block.X, self.loss, self.targets(block)
@@ -75,7 +76,7 @@ class LinearScore(LossModel):
         """
         return ((p, p, h[:, p]) for p in range(len(self.theta)))
 
-    def gradient(self, X: Any, slope: np.ndarray) -> np.ndarray:
+    def gradient(self, X: Matrix, slope: np.ndarray) -> np.ndarray:
         """Return the gradient as a flat array: the sum over rows of slopes (N, P) times (x, 1)."""
         gradient = np.zeros_like(self.theta)
         gradient[:, : X.shape[1]] = transposed_times(X, slope).T
@@ -84,7 +85,7 @@ class LinearScore(LossModel):
         return gradient.ravel()
 
     def hessian(
-        self, X: Any, weight: np.ndarray, curves: Iterator[tuple[int, int, np.ndarray]]
+        self, X: Matrix, weight: np.ndarray, curves: Iterator[tuple[int, int, np.ndarray]]
     ) -> np.ndarray:
         P, M = self.theta.shape
         out = np.zeros((P, M, P, M))
@@ -105,7 +106,7 @@ class LinearScore(LossModel):
         felt = by if self.fit_intercept else by[:-1]
         return None if felt.max() <= ALIKE * felt.min() else np.tile(1.0 / by, len(self.theta))
 
-    def squares(self, X: Any, weight: np.ndarray) -> np.ndarray:
+    def squares(self, X: Matrix, weight: np.ndarray) -> np.ndarray:
         """Return the sum over rows of weight times (x, 1)^2, (D + 1,). Weights may have any sign."""
         lowers = weight < 0
         if lowers.any():

@@ -6,17 +6,15 @@ row, plus the squares of the other coordinates of the point. A row that equals a
 
 from __future__ import annotations
 
-from typing import Any
-
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.blocks import entries_of
+from ..core.blocks import Matrix, entries_of
 
 MANY = 8  # number of points from which matrix products take less time than differences
 
 
-def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
+def squared_distances(X: Matrix, points: np.ndarray) -> np.ndarray:
     """Return the squared distances of the rows to the points, (N, K)."""
     from ..loops.distances import sparse_distances, weighted_distances
 
@@ -28,7 +26,7 @@ def squared_distances(X: Any, points: np.ndarray) -> np.ndarray:
     return out
 
 
-def nearest(X: Any, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def nearest(X: Matrix, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Return the nearest point of each row, and the squared distance.
 
     Results do not depend on blocks or order.
@@ -43,13 +41,13 @@ def nearest(X: Any, points: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     return labels, distance[np.arange(len(labels)), labels]
 
 
-def sums_pieces(X: Any, points: np.ndarray) -> bool:
+def sums_pieces(X: Matrix, points: np.ndarray) -> bool:
     """Whether `nearest_sums` can sum pieces of these rows, in the order of `tree_sum`."""
     return len(points) >= MANY and not sp.issparse(X)
 
 
 def nearest_sums(
-    X: Any, weight: np.ndarray, points: np.ndarray, rows: int = 0
+    X: Matrix, weight: np.ndarray, points: np.ndarray, rows: int = 0
 ) -> tuple[np.ndarray, float, np.ndarray, np.ndarray]:
     """Return the nearest point of each row, and sums over the rows.
 

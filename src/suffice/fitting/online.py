@@ -12,8 +12,10 @@ from itertools import pairwise
 from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.base import is_classifier
 
+from ..core.arguments import MaybeArray
 from ..core.values import Value
 
 
@@ -44,12 +46,12 @@ LOSSES: dict[str, Callable[[np.ndarray, np.ndarray], np.ndarray]] = {"zero_one":
 def online(
     estimator: Any,
     X: Any,
-    y: Any,
+    y: ArrayLike,
     *,
     loss: Any = "zero_one",
     n_start: int = 1,
     batch_size: int = 1,
-    classes: Any = None,
+    classes: MaybeArray = None,
 ) -> OnlineResult:
     """Learn online: for each example in turn, predict, see the answer, compute the loss, and update.
 

@@ -15,6 +15,7 @@ import numpy as np
 
 from ..core.model import Model
 from ..core.partitions import Partitions
+from ..statistics.objective import Objective
 from .standardize import Standardization
 
 
@@ -34,7 +35,7 @@ class RidgePenalty:
 
     strength: float | np.ndarray
 
-    def __call__(self, theta: np.ndarray, s: Any) -> tuple[Any, ...]:
+    def __call__(self, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
         strength = np.broadcast_to(self.strength, theta.shape)
         value = (s.loss + 0.5 * float(strength.dot(theta**2))) / s.weight
         gradient = (s.gradient + strength * theta) / s.weight
@@ -50,7 +51,7 @@ class ColumnRidgePenalty:
     strength: np.ndarray  # (D + 1,), that of the intercept last
     shape: tuple[int, ...]  # shape of the parameters
 
-    def __call__(self, theta: np.ndarray, s: Any) -> tuple[Any, ...]:
+    def __call__(self, theta: np.ndarray, s: Objective) -> tuple[Any, ...]:
         theta, gradient = theta.reshape(self.shape), s.gradient / s.weight
         value = s.loss / s.weight + 0.5 * float(np.einsum("kd,kd->", self.strength * theta, theta))
         gradient.reshape(self.shape)[...] += self.strength * theta

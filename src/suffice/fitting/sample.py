@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from ..core.blocks import stack
+from ..core.blocks import Block, stack
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
 from .descent import Descent
@@ -30,11 +30,11 @@ def few_rows(data: Partitions, n_parameters: int, weight: float) -> tuple[Partit
     return data.on_driver(stack(data.fold(_every, n // size))), n
 
 
-def _length(block: Any) -> int:
+def _length(block: Block) -> int:
     return len(block)
 
 
-def _every(n: int, block: Any) -> list[Any]:
+def _every(n: int, block: Block) -> list[Any]:
     """Return every n-th row of a block, in a list, so that a fold concatenates them.
 
     A block with fewer than n rows contributes one row with the matching probability, as otherwise every small

@@ -79,7 +79,7 @@ def smallest(size: int, key: np.ndarray, hash: np.ndarray, row: Any, weight: np.
     return Sample(size, key[keep], hash[keep], dense(row[keep]), weight[order])
 
 
-def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:
+def farthest(size: int, centers: np.ndarray, block: Rows) -> Sample:
     """Return the distinct rows farthest from their nearest center."""
     return smallest(
         size, -nearest(block.X, centers)[1], row_hashes(block.X, Purpose.IDENTITY), block.X, block.weight
@@ -87,7 +87,7 @@ def farthest(size: int, centers: np.ndarray, block: Any) -> Sample:
 
 
 @stage("seeding")
-def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Any) -> Sample:
+def draw(size: int, seed: int, turn: int, chosen: np.ndarray, block: Rows) -> Sample:
     """Draw rows with probabilities proportional to their squared distance from the chosen rows.
 
     If none are chosen, draw uniformly.

@@ -11,14 +11,16 @@ from typing import Any
 
 import numpy as np
 
+from ..core.blocks import Block
 from ..core.loop import Progress
+from ..core.partitions import Partitions
 from ..statistics import Extremes
 
 # If the mean loss is larger, the classes overlap, or the fit ended too early to tell.
 SMALL_LOSS = 0.1
 
 
-def without_maximum(progress: Progress, data: Any, strength: float) -> Progress:
+def without_maximum(progress: Progress, data: Partitions, strength: float) -> Progress:
     """Return the progress with the reason "separable classes" if its model separates the classes.
 
     `progress.model` has `margins`, `progress.statistics` has the sum of the loss, and `strength` is the
@@ -39,6 +41,6 @@ def margins(scores: np.ndarray, codes: np.ndarray) -> np.ndarray:
     return own - others.max(axis=1, initial=-np.inf)
 
 
-def _least_margin(model: Any, block: Any) -> Extremes:
+def _least_margin(model: Any, block: Block) -> Extremes:
     """Return the smallest margin of the rows with positive weight."""
     return Extremes(model.margins(block)[block.weight > 0].min(initial=np.inf)[None], np.zeros(0))

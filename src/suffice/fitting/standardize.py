@@ -15,9 +15,12 @@ from typing import Annotated, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import Block, Rows
+from ..core.partitions import Partitions
 from ..core.statistics import Parts, Statistics
 from ..core.values import Value
 from ..statistics import Moments, distinct_targets
+from ..statistics.objective import Objective
 from ..statistics.sums import at_least_two
 from .linear_algebra import transposed_times
 
@@ -44,7 +47,7 @@ class ColumnSizes(Statistics):
         return cls(weight, Moments(full, mean, scatter), full if stored is None else stored)
 
 
-def column_sizes(block: Any) -> ColumnSizes:
+def column_sizes(block: Rows) -> ColumnSizes:
     """Return the sizes of the columns of a block of rows."""
     X, weight = block.X, block.weight
     total, D = float(weight.sum()), X.shape[1]
@@ -64,7 +67,7 @@ def _moments_about_zero(X: np.ndarray, weight: np.ndarray, total: float) -> tupl
     return mean, np.maximum(weight.dot(X**2) - total * mean**2, 0.0)
 
 
-def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
+def _stored_sizes(X: sp.csr_array, weight: np.ndarray, total: float) -> ColumnSizes:
     """Return the sizes of CSR columns: moments about the mean of the stored entries, then with the zeros."""
 
     def sums(data: np.ndarray) -> np.ndarray:
@@ -78,7 +81,7 @@ def _stored_sizes(X: Any, weight: np.ndarray, total: float) -> ColumnSizes:
     return ColumnSizes.of(total, mean, scatter, stored)
 
 
-def classes_and_sizes(data: Any, classes: Any = None) -> tuple[np.ndarray, ColumnSizes]:
+def classes_and_sizes(data: Partitions, classes: np.ndarray | None = None) -> tuple[np.ndarray, ColumnSizes]:
     """Return the classes of labelled rows and the sizes of their columns, in one pass.
 
     If `classes` are passed, they are returned, and the rows may lack some of them.
@@ -87,7 +90,7 @@ def classes_and_sizes(data: Any, classes: Any = None) -> tuple[np.ndarray, Colum
     return at_least_two(of_rows.values[0]) if classes is None else classes, sizes
 
 
-def _classes_and_sizes(block: Any) -> Parts:
+def _classes_and_sizes(block: Rows) -> Parts:
     return Parts((distinct_targets(block), column_sizes(block)))
 
 
@@ -165,7 +168,7 @@ class Standardization(Value):
         """Expand numbers by column, (D,), to numbers by parameter, with zeros for the constants."""
         return np.tile(np.append(each, np.zeros(self.n_constants)), size // self._width)
 
-    def fold(self, data: Any, model: Any) -> Any:
+    def fold(self, data: Partitions, model: Any) -> Any:
         """Return the fold of `model.summarize`. Parameters and derivatives are of standardized columns."""
         if self.far:
             return data.fold(_summarize, self, model)
@@ -174,11 +177,11 @@ class Standardization(Value):
         at = model.replace(theta=self.from_standard(model.theta))
         return self.derivatives(data.fold(type(model).summarize, at))
 
-    def derivatives(self, s: Any) -> Any:
+    def derivatives(self, s: Objective) -> Any:
         """Convert the derivatives in `s` by the original parameters to those of standardized columns."""
         return s.replace(gradient=self.gradient(s.gradient), hessian=self.hessian(s.hessian))
 
-    def rows(self, block: Any) -> Any:
+    def rows(self, block: Block) -> Any:
         """Return a block of dense rows with standardized columns."""
         return block.replace(X=(block.X - self.center) / self.scale)
 
@@ -194,7 +197,7 @@ class Standardization(Value):
         return np.concatenate([coef, constant], axis=-1).reshape(shape)
 
 
-def _summarize(standard: Standardization, model: Any, block: Any) -> Any:
+def _summarize(standard: Standardization, model: Any, block: Block) -> Any:
     if not sp.issparse(block.X):
         return model.summarize(standard.rows(block))
     at = model.replace(theta=standard.from_standard(model.theta))

@@ -17,6 +17,7 @@ from typing import Annotated, Any, Protocol
 
 import numpy as np
 
+from ..core.blocks import Rows
 from ..core.hashing import as_numbers, example_hashes, row_hashes, uniforms
 from ..core.partitions import Partitions
 from ..core.progress import stage
@@ -139,7 +140,7 @@ def _first_counts(drawing: Drawing, block: Any) -> LabelCounts:
 
 @stage("stratifying")
 def _next_counts(
-    drawing: Drawing, known: np.ndarray, start: np.ndarray, level: int, block: Any
+    drawing: Drawing, known: np.ndarray, start: np.ndarray, level: int, block: Rows
 ) -> LabelCounts:
     """Count the rows in the bins that contain a boundary, by class, boundary and narrower bin."""
     place, number = _places(known, drawing.labels(block)), _integers(drawing.numbers(block))
@@ -225,14 +226,14 @@ class RowDrawing:
     purpose: Purpose
     seed: tuple[int, ...]
 
-    def numbers(self, block: Any) -> np.ndarray:
+    def numbers(self, block: Rows) -> np.ndarray:
         return uniforms(example_hashes(block, self.purpose, *self.seed))
 
-    def labels(self, block: Any) -> np.ndarray:
+    def labels(self, block: Rows) -> np.ndarray:
         return as_numbers(block.y)
 
 
-def divide_stratified(drawing: Drawing, strata: Strata, block: Any) -> Divided:
+def divide_stratified(drawing: Drawing, strata: Strata, block: Rows) -> Divided:
     """Divide a block into parts that are stratified by class."""
     return Divided(
         block, lambda: strata.parts(drawing.numbers(block), drawing.labels(block)).astype(np.int16)

@@ -14,7 +14,8 @@ from sklearn import impute
 from sklearn.utils import get_tags
 from sklearn.utils.validation import check_is_fitted, validate_data
 
-from ..core.blocks import Rows, missing
+from ..core.arguments import MaybeArray
+from ..core.blocks import Matrix, Rows, missing
 from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -51,7 +52,7 @@ class Filling(Model):
     values: Annotated[np.ndarray, "labels (D,)"]  # NaN where nothing was observed
     nulls: bool = False  # whether None, NaN and NA are missing too
 
-    def summarize(self, block: Any) -> Observed:
+    def summarize(self, block: Rows) -> Observed:
         X, w = block.X, block.weight
         total, D = float(w.sum()), X.shape[1]
         strings = X.dtype == object
@@ -69,7 +70,7 @@ class Filling(Model):
             absent = w.dot(holes)
         return Observed(total, total * strings, absent, self._columns(X, w, holes))
 
-    def _columns(self, X: Any, w: np.ndarray, holes: np.ndarray) -> Statistics:
+    def _columns(self, X: Matrix, w: np.ndarray, holes: np.ndarray) -> Statistics:
         if self.strategy == "mean":
             return moments(X, w, "diagonal")
         if self.strategy == "median":
@@ -222,7 +223,7 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
 
     _fill_dtype = _fit_dtype
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Any:
         in_arrays = isinstance(source_of(X), ArraySource)
         if callable(self.strategy) and not in_arrays:
             raise TypeError(
@@ -235,7 +236,7 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
             return Input(open_rows(self, X), in_arrays, sparse=False, nulls=True)
         return Input(*self._arrays(X, sample_weight), self._is_table_of_nulls(X))
 
-    def _solve(self, data: Any, classes: Any = None) -> Progress:
+    def _solve(self, data: Any, classes: MaybeArray = None) -> Progress:
         if callable(self.strategy):
             unwrap(impute.SimpleImputer.fit)(self, data)  # without its context, which would end the callbacks
             return Progress(None)
@@ -251,7 +252,7 @@ class SimpleImputer(ColumnTransform, impute.SimpleImputer):
         model = start.replace(nulls=bool(data.nulls and s.objects)).estimate(s)
         return Filled(model, statistics=self._filled(model.values, start.values), n_missing_=s.missing)
 
-    def _arrays(self, X: Any, sample_weight: Any) -> tuple[Partitions, bool, bool]:
+    def _arrays(self, X: Any, sample_weight: MaybeArray) -> tuple[Partitions, bool, bool]:
         """Partitions of rows in memory, which may be of any type of numbers; and whether they are arrays and
         sparse."""
         if hasattr(X, "columns"):

@@ -15,6 +15,8 @@ import numpy as np
 from scipy.linalg import eigh
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import Seed
+from ..core.blocks import Matrix, Rows
 from ..core.cost import afford
 from ..core.hashing import parts_of
 from ..core.loop import Progress
@@ -63,7 +65,7 @@ class LeastSquaresRatio(Model):
     penalty: float = 0.0
     coef: Annotated[np.ndarray | None, "(M,)"] = None
 
-    def summarize(self, block: Any) -> RatioSums:
+    def summarize(self, block: Rows) -> RatioSums:
         G, M, F = len(self.gammas), len(self.points), self.n_folds
         code, weight = class_codes(self.classes, block.y), block.weight
         fold = parts_of(block, F, Purpose.INNER_FOLDS, self.seed)
@@ -122,17 +124,17 @@ class LeastSquaresRatio(Model):
         H, h = self.moments(s, g, np.arange(len(s.weight)))
         return float(2.0 * h.dot(self.coef) - self.coef.dot(H.dot(self.coef)) - 1.0)  # type: ignore
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Matrix) -> np.ndarray:
         """g(x), (N,)."""
         return RBF(self.gamma)(X, self.points).dot(self.coef)  # type: ignore[arg-type]
 
 
-def _distances(X: Any, Z: np.ndarray) -> np.ndarray:
+def _distances(X: Matrix, Z: np.ndarray) -> np.ndarray:
     """|x_n - z_m|^2, (N, M)."""
     return of_squared_distances(lambda tile: None, X, Z)
 
 
-def _numerator(classes: np.ndarray, size: int, seed: int, block: Any) -> Sample:
+def _numerator(classes: np.ndarray, size: int, seed: int, block: Rows) -> Sample:
     return draw(size, seed, 0, NOBODY, block[class_codes(classes, block.y) == 1])
 
 
@@ -250,7 +252,7 @@ class RelativeDensityRatio(Classifier, Estimator):
         penalty: Any = None,
         landmarks: int = 100,
         n_folds: int = 5,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.alpha = alpha
         self.gamma = gamma

@@ -15,6 +15,8 @@ from scipy.spatial import cKDTree
 from scipy.special import digamma
 from scipy.stats import differential_entropy
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Rows
 from ..core.statistics import Statistics
 from ..decomposition.fast_ica import CONTRASTS, mean_of_gaussian
 from ..estimator.base import must_have_rows, reader
@@ -32,16 +34,18 @@ class Contrasts(Statistics):
     total: Annotated[np.ndarray, "(D,)"]
 
     @classmethod
-    def of(cls, mean: np.ndarray, spread: np.ndarray, kind: str, alpha: float, block: Any) -> Contrasts:
+    def of(cls, mean: np.ndarray, spread: np.ndarray, kind: str, alpha: float, block: Rows) -> Contrasts:
         Z = (block.X - mean) / spread
         return cls(float(block.weight.sum()), block.weight.dot(CONTRASTS[kind](Z, alpha)))
 
 
-def _of_columns(block: Any) -> Moments:
+def _of_columns(block: Rows) -> Moments:
     return moments(block.X, block.weight, "diagonal")
 
 
-def negentropy(X: Any, method: str = "logcosh", *, alpha: float = 1.0, sample_weight: Any = None) -> Any:
+def negentropy(
+    X: Any, method: str = "logcosh", *, alpha: float = 1.0, sample_weight: MaybeArray = None
+) -> Any:
     """Negentropy of columns, or an approximation of it: 0 for a Gaussian, and positive otherwise.
 
     Parameters

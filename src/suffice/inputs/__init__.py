@@ -6,8 +6,10 @@ from collections.abc import Callable
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray
 from ..core.blocks import Sequences
 from ..core.partitions import Partitions
 from ..core.threads import map_block, map_rows
@@ -21,10 +23,10 @@ from .tables import Table
 
 
 def open_rows(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
-    y: Any = None,
-    sample_weight: Any = None,
+    y: MaybeArray = None,
+    sample_weight: MaybeArray = None,
     *,
     reset: bool = True,
     block_rows: Callable[[Any], float | None] | None = None,
@@ -41,11 +43,11 @@ def open_rows(
 
 
 def open_sequences(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
-    y: Any = None,
-    groups: Any = None,
-    sample_weight: Any = None,
+    y: MaybeArray = None,
+    groups: MaybeArray = None,
+    sample_weight: MaybeArray = None,
     *,
     reset: bool = True,
     block_rows: Callable[[Any], float | None] | None = None,
@@ -58,7 +60,9 @@ def open_sequences(
     return source_of(X).open_sequences(opening, y, groups, sample_weight)
 
 
-def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Partitions, np.ndarray | None]:
+def open_edges(
+    estimator: BaseEstimator, X: Any, sample_weight: MaybeArray = None
+) -> tuple[Partitions, np.ndarray | None]:
     """Return partitions of checked links, and the ids of all nodes, or None if the data does not list them.
 
     The data is a pair of arrays, a table, a sparse matrix whose entry (i, j) is the weight of the link from i
@@ -67,7 +71,7 @@ def open_edges(estimator: Any, X: Any, sample_weight: Any = None) -> tuple[Parti
     return source_of(X).open_edges(Opening(estimator, Check.of(estimator)), sample_weight)
 
 
-def read_rows(estimator: Any, X: Any, late: bool = False) -> Any:
+def read_rows(estimator: BaseEstimator, X: Any, late: bool = False) -> Any:
     """Checked rows in memory: contiguous float64 or CSR.
 
     With `late`, the caller checks the values of many rows in pieces, by `Check.must_pass`.
@@ -78,7 +82,7 @@ def read_rows(estimator: Any, X: Any, late: bool = False) -> Any:
     return source_of(X).read_rows(estimator, check, late)
 
 
-def answers_of(estimator: Any, f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
+def answers_of(estimator: BaseEstimator, f: Callable[[Any], np.ndarray], X: Any) -> np.ndarray:
     """f of rows in memory, whose numbers are checked in the pieces to which f is applied."""
     X, check = read_rows(estimator, X, late=True), Check.of(estimator)
 
@@ -90,7 +94,7 @@ def answers_of(estimator: Any, f: Callable[[Any], np.ndarray], X: Any) -> np.nda
     return map_rows(of_rows, X)
 
 
-def read_sequences(estimator: Any, X: Any, groups: Any = None) -> tuple[Sequences, Any]:
+def read_sequences(estimator: BaseEstimator, X: Any, groups: MaybeArray = None) -> tuple[Sequences, Any]:
     """Checked sequences in memory, and the shape of the input."""
     if "n_features_in_" not in vars(estimator):
         check_is_fitted(estimator)

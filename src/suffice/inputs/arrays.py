@@ -12,9 +12,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.utils import assert_all_finite, check_consistent_length, column_or_1d
 from sklearn.utils.multiclass import check_classification_targets
 
+from ..core.arguments import MaybeArray
 from ..core.blocks import Edges, Rows, Sequences, missing, offsets
 from ..core.callers import warn
 from ..core.partitions import Partitions
@@ -50,13 +52,15 @@ class ArraySource(Source):
 
     in_memory: ClassVar[bool] = True
 
-    def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
+    def open_rows(self, opening: Opening, y: MaybeArray, sample_weight: MaybeArray) -> Partitions:
         return opening.local(rows_of_arrays(opening, self.container, y, sample_weight))
 
-    def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+    def open_sequences(
+        self, opening: Opening, y: MaybeArray, groups: MaybeArray, sample_weight: MaybeArray
+    ) -> Partitions:
         return opening.local(sequences_of_arrays(opening, self.container, y, groups, sample_weight))
 
-    def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
+    def open_edges(self, opening: Opening, sample_weight: MaybeArray) -> tuple[Partitions, np.ndarray | None]:
         X, nodes, check = self.container, None, opening.check
         if sp.issparse(X):
             must_be_sound(X)
@@ -100,11 +104,13 @@ class ArraySource(Source):
             return opening.local(Edges(source, target, weight)), nodes
         return edges_in_memory(opening, check.kept(named_edges(source, target, weight)))
 
-    def read_rows(self, estimator: Any, check: Check, late: bool) -> Any:
+    def read_rows(self, estimator: BaseEstimator, check: Check, late: bool) -> Any:
         block = Rows(check.array(estimator, self.container, reset=False, late=late))
         return block.piece(0, len(block), 0).X
 
-    def read_sequences(self, estimator: Any, check: Check, groups: Any) -> tuple[Sequences, Shape]:
+    def read_sequences(
+        self, estimator: BaseEstimator, check: Check, groups: MaybeArray
+    ) -> tuple[Sequences, Shape]:
         if check.sparse and groups is None and (depth := depth_of_steps(self.container)):  # as in serving
             X, offset, names = named_rows(estimator, self.container, depth, reset=False)
             check.must_pass(X, names)
@@ -119,7 +125,7 @@ class ArraySource(Source):
     def categorical_features(self) -> np.ndarray | None:
         return columns_of_categories(self.container)
 
-    def flat_target(self, y: Any) -> bool:
+    def flat_target(self, y: MaybeArray) -> bool:
         return _ndim(y) < 2
 
 
@@ -128,14 +134,18 @@ class MemoryTableSource(TableSource):
 
     in_memory: ClassVar[bool] = True
 
-    def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+    def open_sequences(
+        self, opening: Opening, y: MaybeArray, groups: MaybeArray, sample_weight: MaybeArray
+    ) -> Partitions:
         must_name_sequences(self.table)
         assert self.table is not None
         must_be_columns(opening.check, self.table, "sequences", y, sample_weight, groups)
         block, _ = self.sequences(opening, self.table.columns(self.names(), self.sizes()))
         return opening.local(block)
 
-    def read_sequences(self, estimator: Any, check: Check, groups: Any) -> tuple[Sequences, Shape]:
+    def read_sequences(
+        self, estimator: BaseEstimator, check: Check, groups: MaybeArray
+    ) -> tuple[Sequences, Shape]:
         must_name_sequences(self.table)
         if groups is not None:
             raise ValueError("A column of the table names the sequences: leave groups out.")
@@ -181,17 +191,17 @@ class FrameSource(MemoryTableSource):
         must_be_columns(opening.check, self.table, verb, *given)
         return opening.local(self._rows(opening, self.table.columns(self.names())))
 
-    def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
+    def open_edges(self, opening: Opening, sample_weight: MaybeArray) -> tuple[Partitions, np.ndarray | None]:
         columns = self._edge_columns(opening, sample_weight)
         ends = tuple(np.asarray(self.container[name]) for name in columns.ends)
         weight = None if columns.weight is None else self.container[columns.weight]
         return ArraySource(ends, None).open_edges(opening, weight)
 
-    def read_rows(self, estimator: Any, check: Check, late: bool) -> Any:
+    def read_rows(self, estimator: BaseEstimator, check: Check, late: bool) -> Any:
         columns = self.container[list(estimator.feature_names_in_)]
         return ArraySource(columns, None).read_rows(estimator, check, late)
 
-    def transformed(self, estimator: Any) -> Table | None:
+    def transformed(self, estimator: BaseEstimator) -> Table | None:
         assert self.table is not None
         table = replace(self.table, features=self.reader_for(estimator))
         used = list(dict.fromkeys(table.columns(self.names()).names()))
@@ -266,7 +276,7 @@ class ArrowSource(MemoryTableSource):
     def partitions(self, columns: Any, check: Check) -> Partitions:
         return Opening(None, check).local(columns.block(check, 0, self.container))
 
-    def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
+    def open_rows(self, opening: Opening, y: MaybeArray, sample_weight: MaybeArray) -> Partitions:
         if self.table is None and (y is not None or sample_weight is not None):  # all columns are features
             reader = DenseColumns(tuple(self.names()))
             opening.set_features(reader.features)
@@ -279,11 +289,11 @@ class ArrowSource(MemoryTableSource):
         columns = self._described(opening, verb, *given)
         return opening.local(columns.block(opening.check, 0, self.container))
 
-    def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
+    def open_edges(self, opening: Opening, sample_weight: MaybeArray) -> tuple[Partitions, np.ndarray | None]:
         columns = self._edge_columns(opening, sample_weight)
         return edges_in_memory(opening, columns.block(opening.check, 0, self.container))
 
-    def read_rows(self, estimator: Any, check: Check, late: bool) -> Any:
+    def read_rows(self, estimator: BaseEstimator, check: Check, late: bool) -> Any:
         columns = replace(self.columns_for(estimator), sequence=None, order=None)
         if columns.reader.width != estimator.n_features_in_:
             raise ValueError(
@@ -320,7 +330,7 @@ def _are_categories(X: Any, d: int, dtype: Any) -> bool:
     return CATEGORIES.match(str(dtype)) is not None
 
 
-def nameless_copy(estimator: Any) -> Any:
+def nameless_copy(estimator: BaseEstimator) -> Any:
     """The estimator, for an array whose columns were compared with its features before."""
     bare = copy(estimator)
     bare.__dict__.pop("feature_names_in_", None)
@@ -336,7 +346,7 @@ def edges_in_memory(opening: Opening, block: Edges) -> tuple[Partitions, np.ndar
     return opening.local(block), nodes
 
 
-def rows_of_arrays(opening: Opening, X: Any, y: Any, sample_weight: Any) -> Rows:
+def rows_of_arrays(opening: Opening, X: Any, y: Any, sample_weight: MaybeArray) -> Rows:
     estimator, check, reset = opening.estimator, opening.check, opening.reset
     if check.target is None:
         X, y = check.array(estimator, X, reset=reset), None
@@ -365,7 +375,9 @@ def _are_numbered(y: np.ndarray) -> bool:
     return int(y.max()) - int(y.min()) < len(y) // 2
 
 
-def _partly_labelled(estimator: Any, check: Check, X: Any, y: Any, reset: bool) -> tuple[Any, np.ndarray]:
+def _partly_labelled(
+    estimator: BaseEstimator, check: Check, X: Any, y: Any, reset: bool
+) -> tuple[Any, np.ndarray]:
     """Check rows and labels of which some may be missing."""
     X, y = check.array(estimator, X, reset=reset), unmasked(y, "y")
     try:
@@ -382,7 +394,9 @@ def _partly_labelled(estimator: Any, check: Check, X: Any, y: Any, reset: bool) 
     return X, y
 
 
-def sequences_of_arrays(opening: Opening, X: Any, y: Any, groups: Any, sample_weight: Any) -> Sequences:
+def sequences_of_arrays(
+    opening: Opening, X: Any, y: Any, groups: MaybeArray, sample_weight: MaybeArray
+) -> Sequences:
     check, names = opening.check, None
     must_be_dense(y, check.name)
     listed = are_sequences(X, check.sparse, check.strings)
@@ -431,7 +445,7 @@ def sequences_of_arrays(opening: Opening, X: Any, y: Any, groups: Any, sample_we
     return Sequences(block.X, offset, block.y, weight)
 
 
-def _offset_of_groups(opening: Opening, groups: Any, n: int) -> np.ndarray:
+def _offset_of_groups(opening: Opening, groups: MaybeArray, n: int) -> np.ndarray:
     if groups is None:
         if opening.reset and getattr(opening.estimator, "_skl_is_clone", False):
             warn(LOST_GROUPS.format(opening.check.name), UserWarning)

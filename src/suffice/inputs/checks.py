@@ -10,10 +10,12 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 from sklearn import get_config
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array, check_X_y, get_tags
 from sklearn.utils.validation import validate_data
 
-from ..core.blocks import PIECE_BYTES, missing, one_a_place
+from ..core.arguments import MaybeArray
+from ..core.blocks import PIECE_BYTES, Rows, Sequences, missing, one_a_place
 from ..core.threads import in_order
 from ..losses import Domain
 from .conversions import (
@@ -68,7 +70,7 @@ class Check:
     for_nan: str = ""  # what to do about NaN, if more than the usual is to be said
 
     @classmethod
-    def of(cls, estimator: Any) -> Check:
+    def of(cls, estimator: BaseEstimator) -> Check:
         tags = get_tags(estimator)
         target = {"classifier": "label", "regressor": "number"}.get(tags.estimator_type or "")
         input_tags = tags.input_tags
@@ -89,7 +91,12 @@ class Check:
         )
 
     def array(
-        self, estimator: Any, X: Any, y: Any = "no_validation", reset: bool = True, late: bool = False
+        self,
+        estimator: BaseEstimator,
+        X: Any,
+        y: Any = "no_validation",
+        reset: bool = True,
+        late: bool = False,
     ) -> Any:
         """Checked arrays. With `late`, the caller checks the values of many rows in pieces, by
         `must_pass`."""
@@ -179,7 +186,7 @@ class Check:
         if self.symbols and isinstance(X, str | bytes):
             raise ValueError(f"{self.name} takes a list of strings; got one string: pass [{X!r:.60}].")
 
-    def _is_as_fitted(self, estimator: Any, X: Any) -> bool:
+    def _is_as_fitted(self, estimator: BaseEstimator, X: Any) -> bool:
         """Whether rows have the type and the columns of those of `fit`, so that only values are checked.
 
         The other checks take longer than the prediction for one row.
@@ -196,7 +203,7 @@ class Check:
             and not hasattr(estimator, "feature_names_in_")
         )
 
-    def _is_plain(self, estimator: Any, X: Any, y: Any, alone: bool, reset: bool) -> bool:
+    def _is_plain(self, estimator: BaseEstimator, X: Any, y: Any, alone: bool, reset: bool) -> bool:
         """Whether scikit-learn's checks would return X and y unchanged. They take longer than a fit to a
         few hundred rows, and are skipped then."""
         kinds = (np.ndarray, sp.csr_array, sp.csr_matrix) if self.sparse else (np.ndarray,)
@@ -229,7 +236,7 @@ class Check:
         elif self.positive:
             check_not_negative(X, self.name, names)
 
-    def __call__(self, block: Any, names: Sequence[str] | None = None) -> Any:
+    def __call__(self, block: Rows | Sequences, names: Sequence[str] | None = None) -> Any:
         """Check a block from a table with these feature columns."""
         X, y = block.X, block.y
         if sp.issparse(X) and not self.sparse:
@@ -324,12 +331,14 @@ def objects_of(table: Any) -> np.ndarray:
     return X
 
 
-def weights_of(taker: str, sample_weight: Any, n: int) -> np.ndarray | None:
+def weights_of(taker: str, sample_weight: MaybeArray, n: int) -> np.ndarray | None:
     """Checked weights of n rows, or None. A number is the weight of each row."""
     return checked_weights(taker, sample_weight, n, of_rows=True)
 
 
-def checked_weights(taker: str, sample_weight: Any, n: int, of_rows: bool = False) -> np.ndarray | None:
+def checked_weights(
+    taker: str, sample_weight: MaybeArray, n: int, of_rows: bool = False
+) -> np.ndarray | None:
     """Weights as an array of numbers, checked to be non-negative and not all zero; a single number is
     repeated n times. With `of_rows`, there must be n weights."""
     if sample_weight is None:

@@ -13,6 +13,7 @@ import pyarrow as pa
 import scipy.sparse as sp
 from dask.delayed import Delayed, delayed
 
+from ..core.arguments import MaybeArray
 from ..core.blas import one_blas_thread
 from ..core.blocks import Rows
 from ..core.partitions import Partitions, in_block
@@ -92,10 +93,12 @@ class DaskArraySource(Source):
         assert isinstance(width, int)
         return width
 
-    def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
+    def open_rows(self, opening: Opening, y: MaybeArray, sample_weight: MaybeArray) -> Partitions:
         return self._open(opening, "rows", y if opening.check.target else None, sample_weight, None)
 
-    def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+    def open_sequences(
+        self, opening: Opening, y: MaybeArray, groups: MaybeArray, sample_weight: MaybeArray
+    ) -> Partitions:
         if groups is None and self.table is None:
             raise ValueError(
                 "A distributed array without groups would be one sequence, in one block: pass groups=, an id "
@@ -103,7 +106,9 @@ class DaskArraySource(Source):
             )
         return self._open(opening, "sequences", y, sample_weight, groups)
 
-    def _open(self, opening: Opening, verb: str, y: Any, sample_weight: Any, groups: Any) -> Partitions:
+    def _open(
+        self, opening: Opening, verb: str, y: MaybeArray, sample_weight: MaybeArray, groups: MaybeArray
+    ) -> Partitions:
         if self.table is not None:
             raise TypeError(f"suffice.{verb} describes tables, and these blocks are arrays: call fit(X, y).")
         if opening.check.target and y is None:
@@ -122,7 +127,7 @@ class DaskArraySource(Source):
         shape: Any = {"drop_axis": 1} if like.ndim == 1 else {"chunks": (X.chunks[0], (like.shape[1],))}
         return X.map_blocks(partial(_answered_array, request, like), dtype=like.dtype, meta=like, **shape)
 
-    def flat_target(self, y: Any) -> bool:
+    def flat_target(self, y: MaybeArray) -> bool:
         return getattr(y, "ndim", 1) < 2
 
 
@@ -148,7 +153,9 @@ def _names(part: Any) -> list[str] | int:
     return list(part.columns) if hasattr(part, "columns") else int(part.shape[1])
 
 
-def open_arrays(X: Any, width: int, y: Any, sample_weight: Any, groups: Any, check: Check) -> Partitions:
+def open_arrays(
+    X: Any, width: int, y: MaybeArray, sample_weight: MaybeArray, groups: MaybeArray, check: Check
+) -> Partitions:
     """The chunks of rows of an array, or the arrays of a list; with `groups`, rows are steps of sequences."""
     if _is_array(X):
         X = X.rechunk({1: -1}) if len(X.chunks[1]) > 1 else X

@@ -14,6 +14,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 
 from ..core.blocks import csr_of
 
@@ -48,7 +49,9 @@ def depth_of_steps(X: Any) -> int:
     return depth - 1 if isinstance(leaf, str) and depth > 1 else 0
 
 
-def named_rows(estimator: Any, X: Any, depth: int, reset: bool) -> tuple[Any, np.ndarray | None, Any]:
+def named_rows(
+    estimator: BaseEstimator, X: Any, depth: int, reset: bool
+) -> tuple[Any, np.ndarray | None, Any]:
     """CSR rows of steps with named features, the offsets of a list of sequences (None for one sequence), and
     the names of the columns.
 
@@ -76,7 +79,7 @@ def named_rows(estimator: Any, X: Any, depth: int, reset: bool) -> tuple[Any, np
     return _csr(len(names), place[indices], *more), offset, names
 
 
-def _names_of(estimator: Any) -> np.ndarray:
+def _names_of(estimator: BaseEstimator) -> np.ndarray:
     names = getattr(estimator, "feature_names_in_", None)
     if names is None:
         raise ValueError(
@@ -86,7 +89,7 @@ def _names_of(estimator: Any) -> np.ndarray:
     return names
 
 
-def _columns_of(estimator: Any, names: np.ndarray) -> dict[str, int]:
+def _columns_of(estimator: BaseEstimator, names: np.ndarray) -> dict[str, int]:
     """The column of each name. It is made once for a fitted estimator."""
     cached = _columns.get(estimator)
     if cached is None or cached[0] is not names:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
-from ..core.blocks import missing
+from ..core.blocks import Rows, missing
+from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 from ..families import Bernoulli, Categorical, DiagonalGaussian, Poisson
 from ..statistics import Extremes
@@ -31,7 +33,7 @@ class ColumnValues(Statistics):
     range: Extremes
 
     @classmethod
-    def of(cls, kinds: Sequence[str], names: Sequence[Any], rows: Any) -> ColumnValues:
+    def of(cls, kinds: Sequence[str], names: Sequence[Any], rows: Rows) -> ColumnValues:
         """The kinds of the columns of a block. Categorical columns are left out."""
         D = rows.X.shape[1]
         texts, others = np.zeros(D), np.zeros(D)
@@ -51,7 +53,7 @@ class ColumnValues(Statistics):
         return cls(texts, others, Extremes(low, high))
 
 
-def check_kinds(data: Any, kinds: Sequence[str], names: Sequence[Any]) -> list[str]:
+def check_kinds(data: Partitions, kinds: Sequence[str], names: Sequence[Any]) -> list[str]:
     """Check the values of columns by their kind, for estimators of several kinds, and return the kinds.
 
     'auto' is categorical for strings, Bernoulli for zeros and ones, else Gaussian.
@@ -76,7 +78,7 @@ def check_kinds(data: Any, kinds: Sequence[str], names: Sequence[Any]) -> list[s
     return kinds
 
 
-def column_kinds(estimator: Any, kinds: Any, name: str, default: str = "gaussian") -> list[str]:
+def column_kinds(estimator: BaseEstimator, kinds: Any, name: str, default: str = "gaussian") -> list[str]:
     """The kind of each column, from a parameter: one for all, one for each, or by name."""
     D = estimator.n_features_in_
     if isinstance(kinds, str):

@@ -15,6 +15,7 @@ from types import MappingProxyType
 from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ..core.blocks import BLOCK_BYTES, Sequences, power_of_two
 from ..core.extras import required
@@ -558,7 +559,7 @@ class ScanSource(TableSource):
             return answers(whole(self.batches(tuple(request.columns.names())), request.columns), request)
         return scan_parquet(write(whole(self.batches(self.names()), request.columns), request, to))
 
-    def transformed(self, estimator: Any) -> Table | None:
+    def transformed(self, estimator: BaseEstimator) -> Table | None:
         if self.table is None:
             return replace(self, table=Table(self.container)).transformed(estimator)
         return super().transformed(estimator)

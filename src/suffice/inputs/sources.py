@@ -14,8 +14,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray
 from ..core.blocks import Block, Sequences, cut
 from ..core.partitions import Partitions
 from ..engines.local import LocalPartitions
@@ -34,22 +36,26 @@ class Source(ABC):
     in_memory: ClassVar[bool] = False  # whether results for all rows fit in memory
 
     @abstractmethod
-    def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
+    def open_rows(self, opening: Opening, y: MaybeArray, sample_weight: MaybeArray) -> Partitions:
         """Partitions of checked rows."""
 
     @abstractmethod
-    def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+    def open_sequences(
+        self, opening: Opening, y: MaybeArray, groups: MaybeArray, sample_weight: MaybeArray
+    ) -> Partitions:
         """Partitions of checked sequences."""
 
-    def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
+    def open_edges(self, opening: Opening, sample_weight: MaybeArray) -> tuple[Partitions, np.ndarray | None]:
         """Return partitions of checked links, and the ids of all nodes if the data lists them, or None."""
         raise self.no_links(opening)
 
-    def read_rows(self, estimator: Any, check: Check, late: bool) -> Any:
+    def read_rows(self, estimator: BaseEstimator, check: Check, late: bool) -> Any:
         """Checked rows in memory."""
         raise self.elsewhere(estimator)
 
-    def read_sequences(self, estimator: Any, check: Check, groups: Any) -> tuple[Sequences, Any]:
+    def read_sequences(
+        self, estimator: BaseEstimator, check: Check, groups: MaybeArray
+    ) -> tuple[Sequences, Any]:
         """Checked sequences in memory, and the shape of the input."""
         raise self.elsewhere(estimator)
 
@@ -57,7 +63,7 @@ class Source(ABC):
         """The result of a row-wise method for rows that are not in memory, beside the rows; see `Request`."""
         raise self.elsewhere(request.estimator)
 
-    def transformed(self, estimator: Any) -> Table | None:
+    def transformed(self, estimator: BaseEstimator) -> Table | None:
         """The same table with rows that are transformed when they are read; None if that is not supported."""
         return None
 
@@ -66,7 +72,7 @@ class Source(ABC):
         not columns of a table."""
         return None
 
-    def flat_target(self, y: Any) -> bool:
+    def flat_target(self, y: MaybeArray) -> bool:
         """Whether y is one-dimensional: predictions get the same shape."""
         return isinstance(self.table.target, str) if self.table is not None else True
 
@@ -87,7 +93,7 @@ class Source(ABC):
             'graph of networkx; or suffice.edges(table, source="...", target="...").'
         )
 
-    def elsewhere(self, estimator: Any) -> TypeError:
+    def elsewhere(self, estimator: BaseEstimator) -> TypeError:
         return TypeError(
             f"This method of {type(estimator).__name__} takes rows in memory, and these are not. "
             f"Row-wise methods (predict, predict_proba, transform) and score accept rows that are not "
@@ -137,10 +143,12 @@ class TableSource(Source):
         """The same partitions, for many passes."""
         return self.partitions(columns, check)
 
-    def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
+    def open_rows(self, opening: Opening, y: MaybeArray, sample_weight: MaybeArray) -> Partitions:
         return self._open(opening, "rows", y, sample_weight)
 
-    def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+    def open_sequences(
+        self, opening: Opening, y: MaybeArray, groups: MaybeArray, sample_weight: MaybeArray
+    ) -> Partitions:
         must_name_sequences(self.table)
         return self._open(opening, "sequences", y, sample_weight, groups)
 
@@ -158,17 +166,17 @@ class TableSource(Source):
         opening.set_features(columns.reader.features)
         return columns
 
-    def open_edges(self, opening: Opening, sample_weight: Any) -> tuple[Partitions, np.ndarray | None]:
+    def open_edges(self, opening: Opening, sample_weight: MaybeArray) -> tuple[Partitions, np.ndarray | None]:
         return self._partitions(opening, self._edge_columns(opening, sample_weight)), None
 
-    def _edge_columns(self, opening: Opening, sample_weight: Any) -> EdgeColumns:
+    def _edge_columns(self, opening: Opening, sample_weight: MaybeArray) -> EdgeColumns:
         if not isinstance(self.table, EdgeTable):
             raise self.no_links(opening)
         if sample_weight is not None:
             raise ValueError('The weights of a table are a column: call suffice.edges(table, weight="...").')
         return self.table.columns(self.names())
 
-    def reader_for(self, estimator: Any) -> Reader:
+    def reader_for(self, estimator: BaseEstimator) -> Reader:
         """The reader of rows for a fitted estimator."""
         if self.table is not None and isinstance(self.table.features, Reader):
             return self.table.features
@@ -184,13 +192,13 @@ class TableSource(Source):
         reader = table.columns(self.names(), self.sizes()).reader
         return replace(self, table=replace(table, features=as_kind(reader, kind)))
 
-    def columns_for(self, estimator: Any) -> Columns:
+    def columns_for(self, estimator: BaseEstimator) -> Columns:
         """The columns that a fitted estimator reads."""
         table = self.table or Table(self.container)
         reader = self.reader_for(estimator)
         return replace(table, features=reader, target=None, weight=None).columns(self.names())
 
-    def transformed(self, estimator: Any) -> Table | None:
+    def transformed(self, estimator: BaseEstimator) -> Table | None:
         if self.table is None:
             return None
         return self.read_by(self.transformed_reader(estimator))
@@ -213,7 +221,7 @@ class TableSource(Source):
         columns = [name for name in reader.columns if are_categories(types[name])]
         return np.isin(reader.features, columns)
 
-    def transformed_reader(self, estimator: Any) -> Reader:
+    def transformed_reader(self, estimator: BaseEstimator) -> Reader:
         """The reader with the transformer."""
         assert self.table is not None
         check_is_fitted(estimator)
@@ -257,24 +265,26 @@ class TransformedTable(Table):
 class OpenedSource(Source):
     """Partitions that were already opened. An estimator checks them again only if its checks differ."""
 
-    def open_rows(self, opening: Opening, y: Any, sample_weight: Any) -> Partitions:
+    def open_rows(self, opening: Opening, y: MaybeArray, sample_weight: MaybeArray) -> Partitions:
         if y is not None or sample_weight is not None:
             raise ValueError("Open partitions hold their targets, weights and sequences: leave these out.")
         data = self.container
         opening.set_features(data.features)
         return data if opening.check == data.check else data.map(opening.check)
 
-    def open_sequences(self, opening: Opening, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+    def open_sequences(
+        self, opening: Opening, y: MaybeArray, groups: MaybeArray, sample_weight: MaybeArray
+    ) -> Partitions:
         return self.open_rows(opening, y, sample_weight if groups is None else groups)
 
     def categorical_features(self) -> np.ndarray | None:
         return self.container.categorical
 
-    def flat_target(self, y: Any) -> bool:
+    def flat_target(self, y: MaybeArray) -> bool:
         return self.container.flat_target
 
 
-def set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) -> None:
+def set_features(estimator: BaseEstimator, features: tuple[str, ...] | int, reset: bool) -> None:
     """Set the names of the features, or their number if they have none; or compare with those of fit."""
     width = features if isinstance(features, int) else len(features)
     if reset:
@@ -296,7 +306,7 @@ def set_features(estimator: Any, features: tuple[str, ...] | int, reset: bool) -
 
 
 @contextmanager
-def same_features(estimator: Any, reset: bool) -> Iterator[None]:
+def same_features(estimator: BaseEstimator, reset: bool) -> Iterator[None]:
     """Open rows of the same features as those of the previous fit, if the fit continues it (`warm_start`)."""
     continues_fit = getattr(estimator, "_continues_fit", None)
     if not (reset and hasattr(estimator, "n_features_in_") and continues_fit is not None and continues_fit()):

@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import Seed
 from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.partitions import Partitions
@@ -18,6 +19,7 @@ from ..fitting.landmarks import Landmarks, first_equal
 from ..fitting.seeding import Sample
 from ..inputs import read_rows
 from ..kernels import Kernel, as_kernel, is_precomputed
+from ..kernels.base import KernelLike
 
 
 class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
@@ -117,14 +119,14 @@ class Nystroem(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
 
     def __init__(
         self,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         *,
         gamma: float | None = None,
         coef0: float | None = None,
         degree: float | None = None,
         kernel_params: dict[str, Any] | None = None,
         n_components: int = 100,
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.kernel = kernel

@@ -10,6 +10,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import Seed
+from ..core.blocks import Matrix, Rows
 from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -30,7 +32,7 @@ class RandomFourier(Model):
     direction: Annotated[np.ndarray, "(D, M)"]  # standard normal
     offset: Annotated[np.ndarray, "(M,)"]  # uniform from 0 to 2 pi
 
-    def summarize(self, block: Any) -> Moments:
+    def summarize(self, block: Rows) -> Moments:
         return moments(block.X, block.weight, "diagonal")
 
     def estimate(self, s: Moments) -> Self:
@@ -42,7 +44,7 @@ class RandomFourier(Model):
     def frequencies(self) -> np.ndarray:
         return np.sqrt(2.0 * self.gamma) * self.direction
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Matrix) -> np.ndarray:
         """(N, M)."""
         frequencies, scale = self.frequencies, np.sqrt(2.0 / len(self.offset))
 
@@ -116,7 +118,7 @@ class RBFSampler(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Estimator):
     }
     __sklearn_tags__ = tags(sparse=True)
 
-    def __init__(self, *, gamma: Any = 1.0, n_components: int = 100, random_state: Any = None) -> None:
+    def __init__(self, *, gamma: Any = 1.0, n_components: int = 100, random_state: Seed = None) -> None:
         self.gamma = gamma
         self.n_components = n_components
         self.random_state = random_state

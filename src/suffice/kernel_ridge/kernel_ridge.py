@@ -17,6 +17,8 @@ from sklearn.base import MultiOutputMixin
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, Seed
+from ..core.blocks import Matrix, Rows
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress
@@ -36,7 +38,7 @@ from ..fitting.linear_algebra import gram_times, transposed_times
 from ..fitting.shared import Step
 from ..inputs import map_rows, open_rows, read_rows, source_of
 from ..kernels import Kernel, KernelColumns
-from ..kernels.base import must_be_finite
+from ..kernels.base import KernelLike, must_be_finite
 from ..linear_model.coordinate_descent import FoldMoments
 from ..linear_model.least_squares import LinearModel
 from ..linear_model.ridge_cv import r2_of_moments
@@ -54,12 +56,12 @@ class KernelFunctions(Predictor):
     columns: Annotated[KernelColumns, "M, D"]
     coef: Annotated[np.ndarray, "(M, T)"]
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Matrix) -> np.ndarray:
         """(N, T)."""
         return self.columns(X).dot(self.coef)
 
     @classmethod
-    def solve(cls, kernel: Kernel, alpha: Any, block: Any) -> KernelFunctions:
+    def solve(cls, kernel: Kernel, alpha: Any, block: Rows) -> KernelFunctions:
         """Exact: coef = (K + alpha / weight)^-1 y, symmetric in the square roots of the weights."""
         y, root, N = targets_of(block), np.sqrt(block.weight)[:, None], len(block)
         afford(N**2, f"the kernels of {N} rows", INSTEAD)
@@ -111,12 +113,12 @@ class LandmarkRidge(Model):
         squares = self.landmarks.mean_squares
         return len(squares) == len(self.landmarks.root) and squares.max() <= CONDITION * squares.min()
 
-    def summarize(self, block: Any) -> Moments:
+    def summarize(self, block: Rows) -> Moments:
         """The moments of the targets and the features, or of the kernels from which these follow."""
         features = self.landmarks.columns if self.of_kernels else self.landmarks.features
         return self.linear.summarize(block.replace(X=features(block.X)))
 
-    def summarize_folds(self, n_folds: int, division: Step, block: Any) -> FoldMoments:
+    def summarize_folds(self, n_folds: int, division: Step, block: Rows) -> FoldMoments:
         """These moments by fold."""
         by, shared = division
         fold, features = by(*shared, block).part, self.landmarks.features
@@ -135,13 +137,13 @@ class LandmarkRidge(Model):
     def estimate(self, s: Moments) -> Self:
         return self.replace(linear=self.linear.estimate(self.of_features(s)))
 
-    def right(self, block: Any) -> Parts:
+    def right(self, block: Rows) -> Parts:
         """The products of the landmarks' kernels and the targets, and the moments of the targets."""
         y = targets_of(block)
         K = self.landmarks.columns(block.X)
         return Parts((transposed_times(K, block.weight[:, None] * y), _target_moments(block)))
 
-    def product(self, A: np.ndarray, block: Any) -> np.ndarray:
+    def product(self, A: np.ndarray, block: Rows) -> np.ndarray:
         """K'K A, with the kernels K of the rows with the landmarks, (M, T)."""
         return gram_times(self.landmarks.columns(block.X), block.weight, A)
 
@@ -277,13 +279,13 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         self,
         alpha: Any = 1,
         *,
-        kernel: Any = "linear",
+        kernel: KernelLike = "linear",
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
         landmarks: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.alpha = alpha
         self.kernel = kernel
@@ -303,7 +305,7 @@ class KernelRidge(MultiOutputMixin, Regressor, KernelEstimator):
         s = self.statistics_
         self._publish(Progress(self._solved(self.model_, s), statistics=s))
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Partitions:
         source = source_of(X)
         self._flat_target = source.flat_target(y)
         return super()._opened(source, y, sample_weight, reset)
@@ -383,5 +385,5 @@ class LandmarkFolds:
         return out._publish(Progress(out._solved(self.model, self.total), statistics=self.total))
 
 
-def _target_moments(block: Any) -> Moments:
+def _target_moments(block: Rows) -> Moments:
     return moments(targets_of(block), block.weight)

@@ -6,6 +6,7 @@ Schölkopf and Smola, "Learning with Kernels", 2002, ch. 13; Li 7.3.
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from numbers import Real
@@ -66,6 +67,9 @@ class Kernel(Value, ABC):
         return Scaled(self, float(other)) if isinstance(other, Real) else NotImplemented
 
     __rmul__ = __mul__
+
+
+KernelLike = Kernel | Callable[..., Any] | str  # what `as_kernel` takes
 
 
 def must_be_finite(K: Any) -> None:

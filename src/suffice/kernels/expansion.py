@@ -7,7 +7,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..core.blocks import dense
+from ..core.blocks import Matrix, dense
 from ..core.cost import afford
 from ..core.values import Value
 from .base import Kernel, n_rows
@@ -23,7 +23,7 @@ class KernelColumns(Value):
     points: Annotated[Any, "(M, D) or int (M,) or strings (M,)"]
 
     @classmethod
-    def of(cls, kernel: Kernel, X: Any, support: np.ndarray, instead: str) -> KernelColumns:
+    def of(cls, kernel: Kernel, X: Matrix, support: np.ndarray, instead: str) -> KernelColumns:
         """Return the columns for the rows `support` of X, stored as dense rows.
 
         `instead` is the advice of the error if there are too many.
@@ -35,7 +35,7 @@ class KernelColumns(Value):
         afford(len(support) * X.shape[1], f"{len(support)} support vectors", instead)
         return cls(kernel, dense(X[support]))
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Matrix) -> np.ndarray:
         """Return k(x_n, z_m), (N, M)."""
         return self.kernel(X, self.points)
 

@@ -12,7 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.metrics.pairwise import manhattan_distances, pairwise_kernels
 
-from ..core.blocks import dense
+from ..core.blocks import Matrix, dense
 from .base import Kernel, Normalized, n_rows
 
 # Squared distances below this fraction of |x|^2 + |z|^2 are computed again as sums of squared differences.
@@ -46,7 +46,7 @@ def _pair(X: Any, Z: Any) -> tuple[Any, Any]:
     return X, Z
 
 
-def _products(X: Any, Z: Any) -> np.ndarray:
+def _products(X: Matrix, Z: Any) -> np.ndarray:
     out = X @ Z.T
     return np.asarray(dense(out))
 
@@ -56,7 +56,7 @@ def _squares(X: Any) -> np.ndarray:
     return np.asarray(X.multiply(X).sum(axis=1)) if sp.issparse(X) else np.einsum("nd,nd->n", X, X)
 
 
-def of_squared_distances(f: Callable[[np.ndarray], Any], X: Any, Z: Any) -> np.ndarray:
+def of_squared_distances(f: Callable[[np.ndarray], Any], X: Matrix, Z: Any) -> np.ndarray:
     """Return f(|x_n - z_m|^2), (N, M).
 
     The squared distances are computed as |x|^2 + |z|^2 - 2 x z, after subtracting the mean of Z from dense
@@ -95,7 +95,7 @@ def of_squared_distances(f: Callable[[np.ndarray], Any], X: Any, Z: Any) -> np.n
     return out
 
 
-def _gamma(gamma: float | None, X: Any) -> float:
+def _gamma(gamma: float | None, X: Matrix) -> float:
     return 1.0 / X.shape[1] if gamma is None else float(gamma)
 
 
@@ -151,7 +151,7 @@ class Polynomial(Kernel):
         X = _rows(X)
         return self._of(_squares(X), X)
 
-    def _of(self, products: np.ndarray, X: Any) -> np.ndarray:
+    def _of(self, products: np.ndarray, X: Matrix) -> np.ndarray:
         return (_gamma(self.gamma, X) * products + self.coef0) ** self.degree
 
 

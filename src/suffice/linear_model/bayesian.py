@@ -16,6 +16,7 @@ from scipy.linalg.lapack import dpocon
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, Seed
 from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.partitions import Partitions
@@ -232,7 +233,7 @@ class BayesianLinearRegression(LeastSquares):
         self.noise_precision = noise_precision
         self.fit_intercept = fit_intercept
 
-    def _start(self, data: Partitions, classes: Any = None) -> GaussianWeights:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> GaussianWeights:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer.")
         precisions = {name: getattr(self, name) for name in ("prior_precision", "noise_precision")}
@@ -303,7 +304,7 @@ class BayesianLinearRegression(LeastSquares):
         _, log_det = np.linalg.slogdet(self.model_.precision / (2.0 * np.pi))
         return float(0.5 * (log_det - off @ self.model_.precision @ off))
 
-    def sample(self, n_samples: int = 1, *, random_state: Any = None) -> np.ndarray:
+    def sample(self, n_samples: int = 1, *, random_state: Seed = None) -> np.ndarray:
         """Draw coefficients from the posterior, (n_samples, n_features)."""
         check_is_fitted(self)
         drawn = check_random_state(random_state).normal(size=(len(self.coef_), n_samples))

@@ -13,6 +13,7 @@ import numpy as np
 from scipy.linalg import eigh
 from scipy.special import xlogy
 
+from ..core.arguments import MaybeArray
 from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.partitions import Partitions
@@ -253,7 +254,7 @@ class BayesianRidge(LeastSquares):
         self.copy_X = copy_X
         self.verbose = verbose
 
-    def _start(self, data: Partitions, classes: Any = None) -> EvidenceRidge:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> EvidenceRidge:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer.")
         noise, prior = (None if x is None else float(x) for x in (self.alpha_init, self.lambda_init))

@@ -17,6 +17,8 @@ import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.utils import check_scalar
 
+from ..core.arguments import MaybeArray, Seed
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress
@@ -177,7 +179,7 @@ class FoldMoments(Statistics):
         return float(sum(fold.weight for fold in self.present))
 
 
-def fold_moments(n_folds: int, block: Any) -> FoldMoments:
+def fold_moments(n_folds: int, block: Rows) -> FoldMoments:
     """The moments of each fold. The last column of y holds the fold of each row."""
     fold, rows = block.y[:, -1], block.replace(y=block.y[:, :-1])
     if len(fold) and (fold == fold[0]).all():
@@ -203,7 +205,7 @@ class Paths(Model):
     grids: Annotated[Any, "(R, A) or None"] = None  # ratios, alphas
     errors: Annotated[Any, "(R, A, *) or None"] = None  # by fold, of rows left out
 
-    def summarize(self, block: Any) -> FoldMoments:
+    def summarize(self, block: Rows) -> FoldMoments:
         """The moments of each fold. The last column of y holds the fold of each row."""
         return fold_moments(self.trained.shape[1], block)
 
@@ -226,8 +228,8 @@ class Paths(Model):
 
 def enet_path(
     X: Any,
-    y: Any = None,
-    sample_weight: Any = None,
+    y: MaybeArray = None,
+    sample_weight: MaybeArray = None,
     *,
     l1_ratio: float = 0.5,
     eps: float = 1e-3,
@@ -348,7 +350,9 @@ def enet_path(
     return (*result, [int(model.n_iter[0]) for model in path]) if return_n_iter else result
 
 
-def lasso_path(X: Any, y: Any = None, sample_weight: Any = None, **options: Any) -> tuple[Any, ...]:
+def lasso_path(
+    X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None, **options: Any
+) -> tuple[Any, ...]:
     """Compute the lasso path by coordinate descent, without an intercept. The data is read once.
 
     Parameters
@@ -518,7 +522,7 @@ class ElasticNet(_Penalised):
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ) -> None:
         self.alpha = alpha
@@ -535,7 +539,9 @@ class ElasticNet(_Penalised):
 
     path = staticmethod(enet_path)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None, check_input: bool = True) -> Self:
+    def fit(
+        self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None, check_input: bool = True
+    ) -> Self:
         """Fit to rows and targets, in one pass over the data.
 
         Parameters
@@ -576,7 +582,7 @@ class ElasticNet(_Penalised):
                 "these rows. Leave precompute out."
             )
 
-    def _start(self, data: Partitions, classes: Any = None) -> ElasticNetModel:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> ElasticNetModel:
         net = self._net(float(self.alpha), self.l1_ratio)
         if self.warm_start and hasattr(self, "coef_") and np.shape(self.coef_)[-1] == net.coef.shape[1]:
             net = net.replace(coef=np.atleast_2d(np.array(self.coef_, np.float64)))
@@ -674,7 +680,7 @@ class Lasso(ElasticNet):
         tol: float = 1e-4,
         warm_start: bool = False,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ) -> None:
         self.alpha = alpha
@@ -820,7 +826,7 @@ class ElasticNetCV(CrossValidated, _Penalised):
         verbose: Any = 0,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ) -> None:
         self.l1_ratio = l1_ratio
@@ -838,14 +844,14 @@ class ElasticNetCV(CrossValidated, _Penalised):
         self.random_state = random_state
         self.selection = selection
 
-    def _solve(self, data: Partitions, classes: Any = None, routed: Any = None) -> Progress:
+    def _solve(self, data: Partitions, classes: MaybeArray = None, routed: Any = None) -> Progress:
         self._flat_target = True
         start = self._start(data)
         folds = routed.folds(data, 5 if self.cv is None else self.cv)
         start = start.replace(trained=folds.trained, tested=folds.tested)
         return self._estimated(start, data.map(Folds.number, folds).fold(Paths.summarize, start))
 
-    def _start(self, data: Partitions, classes: Any = None) -> Any:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> Any:
         if np.ndim(self.alphas) > 1:
             raise ValueError(f"alphas has shape {np.shape(self.alphas)}, expected an array of 1 axis.")
         if np.ndim(self.alphas):
@@ -981,7 +987,7 @@ class LassoCV(ElasticNetCV):
         verbose: Any = False,
         n_jobs: int | None = None,
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         selection: str = "cyclic",
     ) -> None:
         self.eps = eps

@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.base import clone
 
+from ..core.arguments import MaybeArray
 from ..core.blocks import Sequences
 from ..core.loop import Watch
 from ..core.partitions import Partitions
@@ -38,8 +39,8 @@ class FeatureSelection:
 def select_features(
     estimator: MaximumEntropy,
     X: Any,
-    y: Any = None,
-    sample_weight: Any = None,
+    y: MaybeArray = None,
+    sample_weight: MaybeArray = None,
     *,
     n_features: int,
     gain: str = "approximate",

@@ -9,6 +9,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.metrics import mean_tweedie_deviance
 
+from ..core.arguments import MaybeArray, MaybePath
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -44,15 +46,15 @@ class GeneralizedLinear(LinearScore):
         sizes["D"] = sizes["M"] - 1
         must(self.loss.n_outputs == 1, "The loss must be of one score.")
 
-    def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+    def targets(self, block: Rows) -> tuple[np.ndarray, np.ndarray]:
         return block.y.astype(np.float64), block.weight
 
 
-def _targets(block: Any) -> Moments:
+def _targets(block: Rows) -> Moments:
     return moments(block.y.astype(np.float64)[:, None], block.weight, "diagonal")
 
 
-def _targets_and_sizes(block: Any) -> Parts:
+def _targets_and_sizes(block: Rows) -> Parts:
     return Parts((_targets(block), column_sizes(block)))
 
 
@@ -63,7 +65,7 @@ def _has_link(loss: Loss, mean: np.ndarray) -> bool:
         return bool(np.isfinite(f).all() and np.isfinite(loss.value(mean, f[:, None])).all())
 
 
-def _deviances(estimator: GeneralizedLinearRegressor, mean: float, rows: Any) -> np.ndarray:
+def _deviances(estimator: GeneralizedLinearRegressor, mean: float, rows: Rows) -> np.ndarray:
     """Sums over rows of the deviance of the predictions, and of the mean."""
     rows = rows[np.flatnonzero(rows.weight)]
     if not len(rows):
@@ -96,7 +98,7 @@ class GeneralizedLinearRegressor(Regressor, Iterative):
         tol: float = 1e-4,
         warm_start: bool = False,
         verbose: int = 0,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -185,7 +187,7 @@ class GeneralizedLinearRegressor(Regressor, Iterative):
         """
         return self._loss().predicted(line(self, read_rows(self, X), X)[:, None])
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """D^2: the fraction of the deviance that the model explains, 1 at best.
 
         It is R^2 with deviances in place of squares: one minus the deviance of the predictions, divided by
@@ -467,7 +469,7 @@ class TweedieRegressor(GeneralizedLinearRegressor):
         tol: float = 1e-4,
         warm_start: bool = False,
         verbose: int = 0,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         super().__init__(
             alpha=alpha,

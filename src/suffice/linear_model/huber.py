@@ -13,6 +13,8 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from ..core.arguments import MaybePath
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -62,7 +64,7 @@ class HuberLine(Line):
     def scale(self) -> float:
         return float(np.exp(max(self.theta[-1], self.least)))
 
-    def summarize(self, block: Any) -> HuberSums:
+    def summarize(self, block: Rows) -> HuberSums:
         """The loss and its derivatives. Rows beyond epsilon have zero second derivatives."""
         (r, Z), w, s, e = self.residuals(block), block.weight, self.scale, self.epsilon
         size = np.abs(r)
@@ -189,7 +191,7 @@ class HuberRegressor(Regressor, Iterative):
         warm_start: bool = False,
         fit_intercept: bool = True,
         tol: float = 1e-5,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.epsilon = epsilon
         self.max_iter = max_iter

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..core.arguments import MaybeArray
 from ..estimator.base import Iterative, must_be_same_classes
 
 
@@ -15,10 +16,10 @@ class FromInitialWeights(Iterative):
     def fit(  # type: ignore[override]
         self,
         X: Any,
-        y: Any = None,
+        y: MaybeArray = None,
         coef_init: Any = None,
         intercept_init: Any = None,
-        sample_weight: Any = None,
+        sample_weight: MaybeArray = None,
     ) -> Self:
         """Fit to rows with labels, or with targets.
 
@@ -62,7 +63,9 @@ def _reshaped(name: str, values: Any, shape: tuple[int, ...]) -> np.ndarray:
     return array.reshape(shape)
 
 
-def online_classes(class_weight: Any, classes: Any, known: np.ndarray | None) -> np.ndarray:
+def online_classes(
+    class_weight: dict[Any, float] | str | None, classes: MaybeArray, known: np.ndarray | None
+) -> np.ndarray:
     """The classes of a call to `partial_fit`. The first call must name all of them; later calls may omit
     them."""
     if isinstance(class_weight, str):  # weights that depend on all rows are not known

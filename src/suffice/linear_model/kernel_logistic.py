@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybePath, Seed
 from ..core.blocks import Rows
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -23,6 +24,7 @@ from ..fitting.descent import Descent
 from ..fitting.landmarks import Features, LandmarkLoss, Landmarks
 from ..fitting.solvers import newton_or_lbfgs
 from ..inputs import in_blocks, map_rows, read_rows
+from ..kernels.base import KernelLike
 from ..statistics import class_totals, classes_of, weights_of_classes
 from .logistic import LogisticClassifier, LogLinear
 
@@ -51,7 +53,7 @@ class KernelLoss(KernelEstimator, Iterative):
         features = Features(in_blocks(rows))
         return landmarks, features, features
 
-    def _logistic(self, data: Partitions, class_weight: Any = None) -> Progress:
+    def _logistic(self, data: Partitions, class_weight: dict[Any, float] | str | None = None) -> Progress:
         """The fit of probabilities of classes."""
         landmarks, features, rows = self._rows(data)
         classes = classes_of(rows)
@@ -232,18 +234,18 @@ class KernelLogisticRegression(LogisticClassifier, KernelLoss):
         self,
         C: float = 1.0,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
         kernel_params: dict[str, Any] | None = None,
         landmarks: int | None = None,
         fit_intercept: bool = True,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         tol: float = 1e-4,
         max_iter: int = 100,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.C = C
         self.kernel = kernel

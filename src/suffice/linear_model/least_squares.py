@@ -12,9 +12,12 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 from scipy.linalg import eigvalsh, svdvals
-from sklearn.base import MultiOutputMixin
+from sklearn.base import BaseEstimator, MultiOutputMixin
 
+from ..core.arguments import MaybeArray, Seed
+from ..core.blocks import Matrix, Rows
 from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.model import Model
@@ -43,25 +46,25 @@ class LinearModel(Model):
     fit_intercept: bool = True
     positive: bool = False
 
-    def predict(self, X: Any) -> np.ndarray:
+    def predict(self, X: Matrix) -> np.ndarray:
         return X @ self.coef.T + self.intercept
 
-    def coded(self, block: Any) -> Any:
+    def coded(self, block: Rows) -> Any:
         """The block with the targets and weights that are fitted."""
         return block
 
-    def summarize(self, block: Any) -> Moments:
+    def summarize(self, block: Rows) -> Moments:
         block = self.coded(block)
         return moments(columns_of(block), block.weight, overwrite=True)
 
-    def factor(self, block: Any) -> Factor:
+    def factor(self, block: Rows) -> Factor:
         """The triangular factor of the same columns. It is empty for CSR rows, which it would fill."""
         block = self.coded(block)
         if sp.issparse(block.X):
             return factor(columns_of(block[:0]).toarray(), block.weight[:0])
         return factor(columns_of(block), block.weight)
 
-    def residual(self, theta: np.ndarray, block: Any) -> NormalResidual:
+    def residual(self, theta: np.ndarray, block: Rows) -> NormalResidual:
         """The residual of the normal equations at coefficients and intercepts in two parts, (2, T, D + 1)."""
         block = self.coded(block)
         return normal_residual(block.X, targets_of(block), block.weight, theta)
@@ -122,12 +125,12 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     preserves_dtype: ClassVar[tuple[str, ...]] = ("coef_", "intercept_")
     __sklearn_tags__ = tags(sparse=True, target_tags__required=True)
 
-    def _start(self, data: Partitions, classes: Any = None) -> Any:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> Any:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer, or an iterative method.")
         return self._line(data)
 
-    def _line(self, data: Partitions, classes: Any = None) -> Any:
+    def _line(self, data: Partitions, classes: MaybeArray = None) -> Any:
         """The initial model, whose `summarize` is folded over the data."""
         D = self.n_features_in_
         return LinearModel(np.zeros((1, D)), np.zeros(1), self._alpha(), self.fit_intercept, self.positive)
@@ -138,7 +141,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
     def _check_solver(self, X: Any) -> None:
         """Raise if the solver does not support these rows."""
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Partitions:
         source = source_of(X)
         self._flat_target = source.flat_target(y)
         self._check_solver(X)
@@ -153,7 +156,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
             "intercept_": intercept if self.fit_intercept else 0.0,
         }
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
 
         Earlier rows cannot be read again, so only sums are used. If features are nearly collinear or far from
@@ -170,7 +173,7 @@ class LeastSquares(MultiOutputMixin, Regressor, OnePass):
         return line(self, read_rows(self, X), X)
 
     def log_likelihood(
-        self, X: Any, y: Any, *, precision: float | None = None, sample_weight: Any = None
+        self, X: Any, y: ArrayLike, *, precision: float | None = None, sample_weight: MaybeArray = None
     ) -> float:
         """Sum of log N(y | prediction, 1 / precision), by default with the maximum likelihood precision."""
         residual = np.asarray(y) - self.predict(X)
@@ -382,7 +385,7 @@ class Ridge(Refined, LeastSquares):
         tol: float = 1e-4,
         solver: str = "auto",
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept
@@ -405,7 +408,7 @@ class Ridge(Refined, LeastSquares):
         return {**super()._fitted(progress), "coef_": coef, "n_iter_": None}
 
 
-def ridge_solver(estimator: Any, X: Any) -> str:
+def ridge_solver(estimator: BaseEstimator, X: Any) -> str:
     """The name of the solver, as scikit-learn chooses it. Raises an error for options that the solver does
     not support."""
     name, positive, sparse = estimator.solver, estimator.positive, sp.issparse(X)

@@ -16,7 +16,8 @@ from scipy.special import expit, log_expit
 from sklearn.utils import check_random_state
 from sklearn.utils.extmath import row_norms
 
-from ..core.blocks import BLOCK_BYTES, entries_of
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import BLOCK_BYTES, Matrix, Rows, entries_of
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
@@ -59,13 +60,13 @@ class LogLinear(LinearScore):
     def loss(self) -> Loss:  # type: ignore[override]
         return loss_of("log_loss", class_weight=np.ones(len(self.classes)))
 
-    def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+    def targets(self, block: Rows) -> tuple[np.ndarray, np.ndarray]:
         codes = class_codes(self.classes, block.y)
         if (self.class_weight == 1).all():
             return codes, block.weight
         return codes, block.weight * self.class_weight[codes]
 
-    def summarize(self, block: Any) -> Objective:
+    def summarize(self, block: Rows) -> Objective:
         if self.curvature:
             return super().summarize(block)
         X, (codes, weight) = block.X, self.targets(block)
@@ -75,7 +76,7 @@ class LogLinear(LinearScore):
             return self._multinomial(X, codes, weight)
         return super().summarize(block) if sp.issparse(X) else self._binomial(X, codes, weight)
 
-    def _multinomial(self, X: Any, codes: np.ndarray, weight: np.ndarray) -> Objective:
+    def _multinomial(self, X: Matrix, codes: np.ndarray, weight: np.ndarray) -> Objective:
         """Loss and gradient of more than two classes. The errors overwrite the scores."""
         from ..loops.log_linear import errors
 
@@ -116,7 +117,7 @@ class LogLinear(LinearScore):
         strength: float,
         seed: int,
         n_iter: int,
-        block: Any,
+        block: Rows,
     ) -> EpochIterates:
         """One SVRG epoch over the rows of a block. Parameters and gradient are those of standardized columns.
         CSR rows stay sparse: their columns are not standardized."""
@@ -130,7 +131,7 @@ class LogLinear(LinearScore):
         return ends.replace(point=standard.to_standard(ends.point))
 
     def _svrg_epoch(
-        self, gradient: np.ndarray, ridge: np.ndarray, seed: int, n_iter: int, block: Any
+        self, gradient: np.ndarray, ridge: np.ndarray, seed: int, n_iter: int, block: Rows
     ) -> EpochIterates:
         """One step per row, in two sweeps: see `svrg`. `ridge` is the weight of the l2 penalty of each
         column.
@@ -161,7 +162,7 @@ class LogLinear(LinearScore):
         )
         return EpochIterates(total, total * end.T.ravel())
 
-    def margins(self, block: Any) -> np.ndarray:
+    def margins(self, block: Rows) -> np.ndarray:
         """Margin of each row: the score of its class minus the next largest score, (N,)."""
         scores, codes = self.scores(block.X), class_codes(self.classes, block.y)
         if len(self.theta) == 1:
@@ -375,14 +376,14 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
         tol: float = 1e-4,
         fit_intercept: bool = True,
         intercept_scaling: float = 1,
-        class_weight: Any = None,
-        random_state: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
+        random_state: Seed = None,
         solver: str = "lbfgs",
         max_iter: int = 100,
         verbose: int = 0,
         warm_start: bool = False,
         n_jobs: int | None = None,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.penalty = penalty
         self.C = C
@@ -408,7 +409,7 @@ class LogisticRegression(SparseCoefficients, LogisticClassifier, Iterative):
         tags.classifier_tags.multi_class = self.solver != "liblinear"
         return tags
 
-    def _block_rows(self, block: Any) -> float | None:
+    def _block_rows(self, block: Rows) -> float | None:
         """More very sparse rows than by default: beside them, a dense summary is large."""
         X = block.X
         rows = 24.0 * X.shape[1] * X.shape[0] / max(1, X.nnz) if sp.issparse(X) else 0.0

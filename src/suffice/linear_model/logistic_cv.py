@@ -14,6 +14,8 @@ from sklearn.model_selection import check_cv
 from sklearn.utils import check_scalar
 from sklearn.utils.metadata_routing import UNUSED
 
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.partitions import Opened, Partitions
@@ -32,14 +34,14 @@ from ..statistics import class_codes, class_weights, classes_of
 from .logistic import LogisticRegression, LogLinear
 
 
-def _divided(folds: Folds, block: Any) -> Divided:
+def _divided(folds: Folds, block: Rows) -> Divided:
     """A block divided into folds, without rows of weight zero."""
     numbered = folds.number(block.replace(y=np.arange(len(block))))
     place, fold = numbered.y.T
     return Divided(block if block.unweighted else block[place], lambda: fold.astype(np.int16))
 
 
-def _squares(model: LogLinear, block: Any) -> np.ndarray:
+def _squares(model: LogLinear, block: Rows) -> np.ndarray:
     """Sums of the Brier scores and of the weights of rows. A Brier score is the squared distance of the
     probabilities from zero and one; with two classes, of the probability of the second."""
     codes, scores = class_codes(model.classes, block.y), model.scores(block.X)
@@ -228,14 +230,14 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         solver: str = "lbfgs",
         tol: float = 1e-4,
         max_iter: int = 100,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         n_jobs: int | None = None,
         verbose: int = 0,
         refit: bool = True,
         intercept_scaling: float = 1.0,
-        random_state: Any = None,
+        random_state: Seed = None,
         use_legacy_attributes: Any = "warn",
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.Cs = Cs
         self.l1_ratios = l1_ratios
@@ -451,7 +453,9 @@ class LogisticRegressionCV(CrossValidated, LogisticRegression):
         classes = self.classes_[-len(values) :]
         return {c: v[:, :, 0] if flat else v for c, v in zip(classes, values, strict=True)}
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None, **score_params: Any) -> float:
+    def score(
+        self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None, **score_params: Any
+    ) -> float:
         """Score of the predictions, by `scoring`: the accuracy unless it says otherwise.
 
         Parameters
@@ -500,7 +504,7 @@ class _Path:
 
 
 def _of_rows(
-    metadata: dict[str, Any], folds: Folds, tested: np.ndarray, sample_weight: Any
+    metadata: dict[str, Any], folds: Folds, tested: np.ndarray, sample_weight: MaybeArray
 ) -> dict[str, Any]:
     """The metadata of the rows of some folds, without rows of weight zero."""
     values = {k: np.asarray(v) for k, v in metadata.items()}

@@ -14,7 +14,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.blocks import Rows, Sequences, offsets
+from ..core.arguments import MaybeArray, MaybePath
+from ..core.blocks import Matrix, Rows, Sequences, offsets
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -58,30 +59,30 @@ class Products(Value):
     n_classes: int
     fit_intercept: bool
 
-    def scores(self, block: Any, theta: np.ndarray) -> np.ndarray:
+    def scores(self, block: Rows, theta: np.ndarray) -> np.ndarray:
         """sum_p theta_p f_p(x, c), (N, K)."""
         W = theta.reshape(self.n_classes, -1).T
         D = block.X.shape[1]
         scores = times(block.X, np.ascontiguousarray(W[:D]))
         return scores + W[D] if self.fit_intercept else scores
 
-    def sums(self, X: Any, G: np.ndarray) -> np.ndarray:
+    def sums(self, X: Matrix, G: np.ndarray) -> np.ndarray:
         """sum_x sum_c G_xc f(x, c), (P,)."""
         out = transposed_times(X, G).T
         if self.fit_intercept:
             out = np.hstack([out, G.sum(axis=0)[:, None]])
         return out.ravel()
 
-    def totals(self, X: Any) -> np.ndarray:
+    def totals(self, X: Matrix) -> np.ndarray:
         """sum_p f_p(x, c), (N,): the same for each class."""
         return np.asarray(X.sum(axis=1)).ravel() + float(self.fit_intercept)
 
-    def least(self, X: Any) -> np.ndarray:
+    def least(self, X: Matrix) -> np.ndarray:
         """The smaller of zero and the least value of each feature, (P,)."""
         low = np.append(_least(X), np.zeros(int(self.fit_intercept)))
         return np.tile(low, self.n_classes)
 
-    def spread(self, block: Any, P: np.ndarray) -> np.ndarray:
+    def spread(self, block: Rows, P: np.ndarray) -> np.ndarray:
         """sum_x w_x of the covariance of f(x, c), with c drawn by P, (P, P)."""
         X, K = block.X, self.n_classes
         if self.fit_intercept:
@@ -97,10 +98,10 @@ class Products(Value):
                 out[k, :, j] = out[j, :, k].T
         return out.reshape(K * D, K * D)
 
-    def sizes(self, block: Any) -> ColumnSizes:
+    def sizes(self, block: Rows) -> ColumnSizes:
         return column_sizes(block)
 
-    def labels(self, block: Any) -> np.ndarray:
+    def labels(self, block: Rows) -> np.ndarray:
         return block.y
 
 
@@ -110,24 +111,24 @@ class Alternatives(Value):
 
     n_classes: int
 
-    def scores(self, block: Any, theta: np.ndarray) -> np.ndarray:
+    def scores(self, block: Sequences, theta: np.ndarray) -> np.ndarray:
         return times(block.X, theta[:, None]).reshape(-1, self.n_classes)
 
-    def sums(self, X: Any, G: np.ndarray) -> np.ndarray:
+    def sums(self, X: Matrix, G: np.ndarray) -> np.ndarray:
         return transposed_times(X, G.reshape(-1, 1)).ravel()
 
     def totals(self, X: Any) -> np.ndarray:
         """(N K,), one for each class of each example."""
         return np.asarray(X.sum(axis=1)).ravel()
 
-    def least(self, X: Any) -> np.ndarray:
+    def least(self, X: Matrix) -> np.ndarray:
         return _least(X)
 
-    def spread(self, block: Any, P: np.ndarray) -> np.ndarray:
+    def spread(self, block: Sequences, P: np.ndarray) -> np.ndarray:
         mean = sp.csr_array((P.ravel(), np.arange(P.size), block.offset), (len(P), P.size)) @ block.X
         return gram(block.X, (P * block.weight[:, None]).ravel()) - gram(mean, block.weight)
 
-    def sizes(self, block: Any) -> ColumnSizes:
+    def sizes(self, block: Sequences) -> ColumnSizes:
         """Differences of each feature between the classes of an example, where non-zero."""
         N, K = len(block), self.n_classes
         example = sp.csr_array((np.full(N * K, 1.0 / K), np.arange(N * K), block.offset), (N, N * K))
@@ -136,7 +137,7 @@ class Alternatives(Value):
         differs = (squares > 0).astype(np.float64).T @ weight
         return ColumnSizes.of(float(weight.sum()), np.zeros(len(differs)), squares.T @ weight, differs)
 
-    def labels(self, block: Any) -> np.ndarray:
+    def labels(self, block: Sequences) -> np.ndarray:
         return block.y[block.offset[:-1]]
 
 
@@ -165,7 +166,7 @@ class FeatureWeights(LossModel):
             sizes["D"] = P // K - features.fit_intercept
             must(K * (sizes["D"] + features.fit_intercept) == P, f"There are {P} weights for {K} classes.")
 
-    def probabilities(self, block: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def probabilities(self, block: Rows | Sequences) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """p(c given x) (N, K), the class index of each example (N,), and the loss (N,)."""
         P = self.features.scores(block, self.theta)
         P -= P.max(axis=1, keepdims=True, initial=-np.inf)
@@ -176,7 +177,7 @@ class FeatureWeights(LossModel):
         P /= total[:, None]
         return P, codes, np.log(total) - own
 
-    def summarize(self, block: Any) -> Objective:
+    def summarize(self, block: Rows | Sequences) -> Objective:
         """The loss and its gradient: the expected minus the observed counts of the features."""
         from ..loops.log_linear import errors
 
@@ -186,14 +187,14 @@ class FeatureWeights(LossModel):
         hessian = self.features.spread(block, self.probabilities(block)[0]) if self.curvature else 0.0
         return Objective(float(block.weight.sum()), loss, self.features.sums(block.X, error), hessian)
 
-    def observed(self, block: Any) -> Parts:
+    def observed(self, block: Rows | Sequences) -> Parts:
         """The weight of the examples, and the counts of the features in them, (P,)."""
         codes = class_codes(self.classes, self.features.labels(block))
         G = np.zeros((len(codes), len(self.classes)))
         G[np.arange(len(codes)), codes] = block.weight
         return Parts((float(block.weight.sum()), self.features.sums(block.X, G)))
 
-    def expected(self, levels: np.ndarray, block: Any) -> Parts:
+    def expected(self, levels: np.ndarray, block: Rows | Sequences) -> Parts:
         """Loss, and expected counts of the features where they add up to each level (M, P), with its weight.
 
         A total between two levels is counted with the one above it.
@@ -207,26 +208,26 @@ class FeatureWeights(LossModel):
             out[m], mass[m] = self.features.sums(block.X[at], G[at]), G[at].sum()
         return Parts((float(block.weight.dot(loss)), out, mass))
 
-    def place(self, levels: np.ndarray, X: Any) -> np.ndarray:
+    def place(self, levels: np.ndarray, X: Matrix) -> np.ndarray:
         return np.minimum(np.searchsorted(levels, self.features.totals(X)), len(levels) - 1)
 
-    def sizes(self, block: Any) -> ColumnSizes:
+    def sizes(self, block: Rows | Sequences) -> ColumnSizes:
         return self.features.sizes(block)
 
-    def margins(self, block: Any) -> np.ndarray:
+    def margins(self, block: Rows | Sequences) -> np.ndarray:
         """Margin of each example: the score of its class minus the next largest score, (N,)."""
         codes = class_codes(self.classes, self.features.labels(block))
         return margins(self.features.scores(block, self.theta), codes)
 
 
-def _range(model: FeatureWeights, block: Any) -> Extremes:
+def _range(model: FeatureWeights, block: Rows | Sequences) -> Extremes:
     """The least value of each feature, and the least and the largest of their totals."""
     totals = model.features.totals(block.X)
     low = np.append(model.features.least(block.X), totals.min(initial=np.inf))
     return Extremes(low, np.array([totals.max(initial=-np.inf)]))
 
 
-def _highest(model: FeatureWeights, edges: np.ndarray, block: Any) -> Extremes:
+def _highest(model: FeatureWeights, edges: np.ndarray, block: Rows | Sequences) -> Extremes:
     """The largest total of features between adjacent edges; minus infinity if no total lies there."""
     totals = model.features.totals(block.X)
     high = np.full(len(edges), -np.inf)
@@ -234,7 +235,7 @@ def _highest(model: FeatureWeights, edges: np.ndarray, block: Any) -> Extremes:
     return Extremes(np.zeros(0), high)
 
 
-def listed(features: Any, classes: np.ndarray, rows: Any) -> Sequences:
+def listed(features: Any, classes: np.ndarray, rows: Rows) -> Sequences:
     """A block whose examples are the classes of each row, with f(x, c): functions, or a matrix by class."""
     X, K = rows.X, len(classes)
     N = X.shape[0]
@@ -249,7 +250,7 @@ def listed(features: Any, classes: np.ndarray, rows: Any) -> Sequences:
     return Sequences(F, offsets(np.full(N, K)), codes, None if rows.unweighted else rows.weight, rows.index)
 
 
-def _called(features: Any, classes: np.ndarray, X: Any) -> sp.csr_array:
+def _called(features: Any, classes: np.ndarray, X: Matrix) -> sp.csr_array:
     """f_p(x, c) of all rows and classes, by calling the functions one by one."""
     labels = classes.tolist()
     data: list[float] = []
@@ -411,7 +412,7 @@ class MaximumEntropy(Classifier, Iterative):
         tol: float = 1e-4,
         max_iter: int = 1000,
         warm_start: bool = False,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.features = features
         self.C = C
@@ -576,7 +577,7 @@ class MaximumEntropy(Classifier, Iterative):
 
     # --- prediction ---------------------------------------------------------------------------------------
 
-    def _block(self, X: Any, y: Any = None) -> Any:
+    def _block(self, X: Any, y: MaybeArray = None) -> Any:
         """The features of rows in memory."""
         rows = Rows(read_rows(self, X), None if y is None else np.asarray(y))
         return rows if self.features is None else listed(self._listed(), self.classes_, rows)
@@ -585,7 +586,9 @@ class MaximumEntropy(Classifier, Iterative):
         block = self._block(X)
         return self.model_.features.scores(block, self.model_.theta)
 
-    def feature_expectations(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def feature_expectations(
+        self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> np.ndarray:
         """Return the mean of each feature over rows in memory: empirical with `y`, or expected by the model.
 
         Parameters

@@ -13,6 +13,8 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from scipy.special import logsumexp
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.model import Model
@@ -87,7 +89,7 @@ class AveragedLine(Model):
             must(0 <= n < len(self.subsets), "A line is of no subset.")
             must(line.coef.shape == (1, len(self.subsets[n])), "A line has other features than its subset.")
 
-    def summarize(self, block: Any) -> Moments:
+    def summarize(self, block: Rows) -> Moments:
         return LinearModel.summarize(self.line, block)
 
     def estimate(self, s: Moments) -> Self:
@@ -234,7 +236,7 @@ class BayesianModelAveraging(LeastSquares):
         self.noise_precision = noise_precision
         self.fit_intercept = fit_intercept
 
-    def _start(self, data: Partitions, classes: Any = None) -> AveragedLine:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> AveragedLine:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer.")
         if np.ndim(self.prior_precision):

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from ..core.arguments import MaybeArray, MaybePath, Seed
 from ..estimator.guarantees import DRAWS_ORDER, Guarantee
 from ..estimator.parameters import NON_NEGATIVE, SHARE, Interval, StrOptions
 from .perceptron_base import Hyperplanes, OnlinePerceptron
@@ -177,14 +178,14 @@ class Perceptron(OnlinePerceptron):
         verbose: int = 0,
         eta0: float = 1.0,
         n_jobs: int | None = None,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         average: bool = False,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.penalty = penalty
         self.alpha = alpha
@@ -231,12 +232,14 @@ class Perceptron(OnlinePerceptron):
         self.__dict__.update(fitted, _epochs=descent._epochs, model_=model)
         return self
 
-    def _fit_to(self, X: Any, y: Any, sample_weight: Any, **more: Any) -> Self:
+    def _fit_to(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, **more: Any) -> Self:
         if not self._descends:
             return super()._fit_to(X, y, sample_weight, **more)
         return self._take(self._descent().fit(X, y, sample_weight=sample_weight, **more))
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: MaybeArray = None, classes: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> Self:
         if not self._descends:
             if isinstance(getattr(self, "_epochs", None), GradientEpochs):  # of a fit with a penalty
                 del self._epochs

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Matrix, Rows
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.shapes import must, must_index
@@ -76,10 +78,10 @@ class Hyperplanes(LinearScore):
             must_index(self.votes.row, sizes["M"], "The rows of votes")
             must_index(self.votes.problem, P, "The hyperplanes of votes")
 
-    def features(self, X: Any) -> Any:
+    def features(self, X: Matrix) -> Any:
         return X if self.kernel is None else self.kernel(X)
 
-    def decide(self, X: Any) -> np.ndarray:
+    def decide(self, X: Matrix) -> np.ndarray:
         """Scores of rows, or the mean of votes, (N, P)."""
         if self.votes is not None:
             return self.votes(self.features(X), len(self.theta), self.fit_intercept)
@@ -94,7 +96,7 @@ class Hyperplanes(LinearScore):
         coef = self.theta[:, :-1].dot(self.kernel.points)
         return self.replace(theta=np.column_stack([coef, self.theta[:, -1]]), kernel=None, support=None)
 
-    def summarize(self, block: Any) -> Objective:
+    def summarize(self, block: Rows) -> Objective:
         F, codes = self.features(block.X), class_codes(self.classes, block.y)
         weight = block.weight * self.class_weight[codes]
         y = signs(codes, len(self.theta))
@@ -315,7 +317,9 @@ class OnlinePerceptron(WarmStartPerceptron):
     """Perceptrons that need no rows of earlier calls, in primal form."""
 
     @available_if(_is_primal)
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: MaybeArray = None, classes: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> Self:
         """Perform one epoch over these rows, from the weights of the last one.
 
         Parameters

@@ -11,8 +11,10 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.arguments import MaybePath, Seed
 from ..estimator.guarantees import DRAWS_ORDER
 from ..estimator.parameters import FINITE, Numbers
+from ..kernels.base import KernelLike
 from .perceptron_base import BasePerceptron, OnlinePerceptron, WarmStartPerceptron
 from .perceptron_epochs import Epochs, Form
 
@@ -427,12 +429,12 @@ class MarginPerceptron(OnlinePerceptron):
         tol: float | None = 1e-3,
         shuffle: bool = True,
         eta0: float = 1.0,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        kernel: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
+        kernel: KernelLike | None = None,
         kernel_params: dict[str, Any] | None = None,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.margin = margin
         self.fit_intercept = fit_intercept
@@ -583,7 +585,7 @@ class KernelPerceptron(BasePerceptron):
     def __init__(
         self,
         *,
-        kernel: Any = "linear",
+        kernel: KernelLike = "linear",
         kernel_params: dict[str, Any] | None = None,
         average: bool = False,
         fit_intercept: bool = True,
@@ -591,10 +593,10 @@ class KernelPerceptron(BasePerceptron):
         tol: float | None = 1e-3,
         shuffle: bool = True,
         eta0: float = 1.0,
-        random_state: Any = 0,
+        random_state: Seed = 0,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
-        checkpoint: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.kernel = kernel
         self.kernel_params = kernel_params

@@ -9,12 +9,13 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..estimator.answers import as_float32, is_float32
 
 
-def line(estimator: Any, rows: Any, X: Any) -> np.ndarray:
+def line(estimator: BaseEstimator, rows: Any, X: Any) -> np.ndarray:
     """coef_ x + intercept_ of checked rows, in the common precision of the coefficients and of the X of the
     user."""
     values = rows @ estimator.coef_.T

@@ -14,6 +14,8 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from scipy.special import expit, log_expit, logit
 
+from ..core.arguments import MaybePath
+from ..core.blocks import Matrix, Rows
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -54,11 +56,11 @@ class CumulativeLogits(LossModel):
         """Whether the thresholds are in order."""
         return bool((np.diff(self.thresholds) > 0).all())
 
-    def cumulative(self, X: Any) -> np.ndarray:
+    def cumulative(self, X: Matrix) -> np.ndarray:
         """p(y <= k given x) of all classes but the last, (N, K - 1)."""
         return expit(self.thresholds - times(X, self.coef[:, None]))
 
-    def log_proba(self, X: Any) -> np.ndarray:
+    def log_proba(self, X: Matrix) -> np.ndarray:
         """log p(y = k given x), (N, K): log s(u) + log s(-l) + log(1 - exp(l - u)), with s the sigmoid and
         l, u the logits of the thresholds around the class."""
         ends = np.full((X.shape[0], 1), np.inf)
@@ -75,7 +77,7 @@ class CumulativeLogits(LossModel):
         """1 / (exp(gap) - 1), without overflow."""
         return np.exp(-self._gaps) / -np.expm1(-self._gaps)
 
-    def summarize(self, block: Any) -> Objective:
+    def summarize(self, block: Rows) -> Objective:
         X, c, K = block.X, class_codes(self.classes, block.y), len(self.classes)
         weight = block.weight * self.class_weight[c]
         ends = np.concatenate([[-np.inf], self.thresholds, [np.inf]])
@@ -95,7 +97,7 @@ class CumulativeLogits(LossModel):
         return Objective(float(weight.sum()), float(loss), gradient, hessian)
 
     def _hessian(
-        self, X: Any, c: np.ndarray, up: np.ndarray, down: np.ndarray, pull: np.ndarray
+        self, X: Matrix, c: np.ndarray, up: np.ndarray, down: np.ndarray, pull: np.ndarray
     ) -> np.ndarray:
         """The Hessian, from the curvatures of each row at its two thresholds, and of the gap between them."""
         D, K = X.shape[1], len(self.classes)
@@ -111,7 +113,7 @@ class CumulativeLogits(LossModel):
         out[D:, D:] = np.diag(upper[:-1] + lower[1:]) - np.diag(apart[1:-1], 1) - np.diag(apart[1:-1], -1)
         return out
 
-    def margins(self, block: Any) -> np.ndarray:
+    def margins(self, block: Rows) -> np.ndarray:
         """Margin of each row: its distance from the thresholds of its class, (N,)."""
         ends = np.concatenate([[-np.inf], self.thresholds, [np.inf]])
         c, score = class_codes(self.classes, block.y), times(block.X, self.coef[:, None])[:, 0]
@@ -210,8 +212,8 @@ class ProportionalOdds(Classifier, Iterative):
         solver: str = "newton",
         tol: float = 1e-6,
         max_iter: int = 100,
-        class_weight: Any = None,
-        checkpoint: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.C = C
         self.solver = solver

@@ -21,6 +21,8 @@ import numpy as np
 from scipy.optimize import linprog
 from scipy.special import expit, ndtri
 
+from ..core.arguments import MaybePath
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch
@@ -83,7 +85,7 @@ class QuantileLine(Line):
     quantile: float
     width: float
 
-    def summarize(self, block: Any) -> QuantileSums:
+    def summarize(self, block: Rows) -> QuantileSums:
         (r, Z), w, t = self.residuals(block), block.weight, self.quantile
         smooth, below, curve, gap = smoothed(r, self.width)
         pinball = np.where(r > 0, t * r, (t - 1.0) * r)
@@ -96,7 +98,7 @@ class QuantileLine(Line):
         """The dual variables of rows that are not on the line: the slopes of their losses."""
         return np.where(r > 0, self.quantile, self.quantile - 1.0)
 
-    def nearest_rows(self, size: int, unit: float, block: Any) -> NearestRows:
+    def nearest_rows(self, size: int, unit: float, block: Rows) -> NearestRows:
         """The nearest rows, this many distinct ones. Distances that differ by less than 1e-7 of `unit` are
         equal."""
         r, Z = self.residuals(block)
@@ -389,7 +391,7 @@ class QuantileRegressor(Regressor, Iterative):
         solver_options: Any = None,
         tol: float = 1e-7,
         max_iter: int = 200,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.quantile = quantile
         self.alpha = alpha

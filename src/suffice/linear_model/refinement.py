@@ -19,6 +19,7 @@ from typing import Any, Self
 
 import numpy as np
 
+from ..core.arguments import MaybeArray
 from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.partitions import Partitions
@@ -54,12 +55,12 @@ class Refined(OnePass):
     _line: Callable[..., Any]  # the model whose sums are refined
     _guarantee = Guarantee.always()  # whatever the solver is called
 
-    def _start(self, data: Partitions, classes: Any = None) -> Any:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> Any:
         D = self.n_features_in_
         afford(D**2, f"the moments of {D} features", "use fewer, or an iterative method.")
         return self._line(data, classes)
 
-    def _solve(self, data: Partitions, classes: Any = None) -> Progress:
+    def _solve(self, data: Partitions, classes: MaybeArray = None) -> Progress:
         if self.n_features_in_ > FEW_FEATURES and not self.positive:
             start = self._line(data, classes)
             if (wide := solve_wide(start, data)) is not None:
@@ -69,17 +70,17 @@ class Refined(OnePass):
                 return Solved(model, statistics=by_column, spectrum=spectrum)
         return self._by_moments(data, classes)
 
-    def _estimated(self, start: Any, s: Any) -> Solved:
+    def _estimated(self, start: Any, s: Moments) -> Solved:
         return Solved(super()._estimated(start, s).model, statistics=s, spectrum=s)
 
-    def _by_moments(self, data: Partitions, classes: Any) -> Solved:
+    def _by_moments(self, data: Partitions, classes: MaybeArray) -> Solved:
         start = self._start(data, classes)
         s = self._summary(start, data)
         must_have_rows(s.weight)
         model, sums = refined(start, s, data)
         return Solved(model, statistics=s, spectrum=sums)
 
-    def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+    def _add(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, classes: MaybeArray = None) -> Self:
         if not hasattr(self, "statistics_"):
             return self._publish(self._by_moments(self._opened(X, y, sample_weight), classes))
         if self.statistics_.diagonal:

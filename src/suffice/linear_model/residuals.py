@@ -9,6 +9,7 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.linalg import svd
 
+from ..core.blocks import Rows
 from ..core.partitions import Partitions
 from ..core.shapes import must
 from ..fitting import LossModel
@@ -51,7 +52,7 @@ class Line(LossModel):
         """The prediction at the origin."""
         return float(self.theta[self.n_columns] - self.center @ self.coef) if self.fit_intercept else 0.0
 
-    def residuals(self, block: Any) -> tuple[np.ndarray, Any]:
+    def residuals(self, block: Rows) -> tuple[np.ndarray, Any]:
         """Residuals of the line, and its derivatives as columns."""
         columns = Columns.of(self, block.X)
         return block.y.astype(np.float64) - columns.times(self.theta), columns
@@ -144,7 +145,7 @@ def orthogonal(data: Partitions, D: int, fit_intercept: bool) -> tuple[np.ndarra
     return basis, theta / np.sqrt(s.weight), float(np.sqrt(rest @ rest / s.weight))
 
 
-def _factor(block: Any) -> Factor:
+def _factor(block: Rows) -> Factor:
     Z = columns_of(block)
     return factor(Z.toarray() if sp.issparse(Z) else Z, block.weight)
 

@@ -9,6 +9,8 @@ import numpy as np
 from sklearn.utils import column_or_1d
 from sklearn.utils.multiclass import type_of_target
 
+from ..core.arguments import Seed
+from ..core.blocks import Rows
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..core.shapes import must
@@ -37,7 +39,7 @@ class LinearClasses(LinearModel):
         K, T = sizes.get("K", 2), sizes["T"]
         must(T == K or (K <= 2 and T == 1), f"There are {T} rows of coefficients for {K} classes.")
 
-    def coded(self, block: Any) -> Any:
+    def coded(self, block: Rows) -> Any:
         if block.y.ndim == 2:  # indicators of labels
             return block.replace(y=np.where(block.y > 0, 1.0, -1.0))
         codes = class_codes(self.classes, block.y)
@@ -138,10 +140,10 @@ class RidgeClassifier(Classifier, Refined):
         copy_X: bool = True,
         max_iter: int | None = None,
         tol: float = 1e-4,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         solver: str = "auto",
         positive: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.alpha = alpha
         self.fit_intercept = fit_intercept

@@ -21,6 +21,8 @@ from sklearn.metrics import check_scoring
 from sklearn.model_selection import GridSearchCV
 from sklearn.utils import check_scalar
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Matrix, Rows
 from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.model import Model
@@ -77,7 +79,7 @@ class LeaveOneOut(Model):
         constant = float(start.fit_intercept) / float(s.weight)
         return cls(center[:D], center[D:], axes, inverse, coef, constant, saturated)
 
-    def errors(self, block: Any) -> np.ndarray:
+    def errors(self, block: Rows) -> np.ndarray:
         """Errors of the predictions of each row by a fit to all other rows, (N, A, T)."""
         Z = np.asarray(block.X @ self.axes) - self.mean @ self.axes
         residual, left = np.tensordot(Z, self.coef, (1, 2)), Z**2 @ self.inverse.T
@@ -87,7 +89,7 @@ class LeaveOneOut(Model):
         left = 1.0 - block.weight[:, None] * (self.constant + left)
         return residual / np.maximum(left, EPS)[:, :, None]
 
-    def summarize(self, block: Any) -> LeftOut:
+    def summarize(self, block: Rows) -> LeftOut:
         return LeftOut(float(len(block)), np.einsum("n,nat->at", block.weight, self.errors(block) ** 2))
 
     def estimate(self, s: LeftOut) -> Self:
@@ -104,7 +106,7 @@ class RidgeChoice(Progress):
     cv_results_: Any = None
 
 
-def _moments_and_rows(start: LinearModel, block: Any) -> Parts:
+def _moments_and_rows(start: LinearModel, block: Rows) -> Parts:
     """The moments, and the number of rows."""
     return Parts((start.summarize(block), int(np.count_nonzero(block.weight))))
 
@@ -112,7 +114,7 @@ def _moments_and_rows(start: LinearModel, block: Any) -> Parts:
 class _Predictions(RegressorMixin, BaseEstimator):
     """An estimator that returns predictions computed before, since a scorer takes an estimator."""
 
-    def predict(self, X: Any) -> Any:
+    def predict(self, X: Matrix) -> Any:
         return X
 
 
@@ -254,7 +256,7 @@ class RidgeCV(CrossValidated, LeastSquares):
                 FutureWarning,
             )
 
-    def _solve(self, data: Partitions, classes: Any = None, routed: Any = None) -> Progress:
+    def _solve(self, data: Partitions, classes: MaybeArray = None, routed: Any = None) -> Progress:
         alphas, start = self._alphas(), self._start(data)
         if self.cv is None:
             s, results = self._left_out(data, start, alphas, routed.for_scorer)

@@ -15,10 +15,12 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 
-from ..core.blocks import entries_of
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import Rows, entries_of
 from ..core.callers import warn
 from ..core.hashing import is_drawn
 from ..core.loop import Progress, Watch
@@ -61,7 +63,7 @@ class LinearLoss(LinearScore):
         K, P, sizes["D"] = sizes.get("K", 1), sizes["P"], sizes["M"] - 1
         must((1 if K <= 2 else K) == P, f"There are {P} scores for {K} classes.")
 
-    def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+    def targets(self, block: Rows) -> tuple[np.ndarray, np.ndarray]:
         """The target of each score (N, P), and the weights of the rows."""
         if self.classes is None:
             y = np.ascontiguousarray(block.y, dtype=np.float64)
@@ -69,7 +71,7 @@ class LinearLoss(LinearScore):
         codes = class_codes(self.classes, block.y)
         return signs(codes, len(self.theta)), block.weight * self.class_weight[codes]
 
-    def summarize(self, block: Any) -> Objective:
+    def summarize(self, block: Rows) -> Objective:
         (Y, weight), scores = self.targets(block), self.scores(block.X)
         slope = np.empty_like(scores)
         loss = losses(LOSSES.index(self.loss), self.epsilon, Y, scores, weight, slope)
@@ -94,19 +96,19 @@ class GradientEpochs(Progress):
     first: float = np.inf  # the mean loss before the first step
 
 
-def is_held_out(block: Any, fraction: float, seed: int) -> np.ndarray:
+def is_held_out(block: Rows, fraction: float, seed: int) -> np.ndarray:
     """The rows for validation, by hashes of their values: the same in each epoch, wherever they are."""
     return is_drawn(block, fraction, Purpose.VALIDATION, seed)
 
 
-def _right(model: LinearLoss, fraction: float, seed: int, block: Any) -> np.ndarray:
+def _right(model: LinearLoss, fraction: float, seed: int, block: Rows) -> np.ndarray:
     """Weight of the rows for validation that each score puts on the right side, and their total weight."""
     block = block[np.flatnonzero(is_held_out(block, fraction, seed))]
     right = (model.scores(block.X) > 0) == (signs(class_codes(model.classes, block.y), len(model.theta)) > 0)
     return np.append(block.weight @ right, block.weight.sum())
 
 
-def _residuals(model: LinearLoss, fraction: float, seed: int, block: Any) -> Any:
+def _residuals(model: LinearLoss, fraction: float, seed: int, block: Rows) -> Any:
     block = block[np.flatnonzero(is_held_out(block, fraction, seed))]
     return residuals(None, block.replace(X=model.scores(block.X)))
 
@@ -167,7 +169,7 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
     def _continues_fit(self) -> bool:
         return self.warm_start and hasattr(self, "coef_")
 
-    def _block_rows(self, block: Any) -> float | None:
+    def _block_rows(self, block: Rows) -> float | None:
         """Rows in memory are one block, whose rows are shuffled together."""
         return float(max(1, len(block)))
 
@@ -206,7 +208,9 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
             progress = progress.replace(stopped_because="divergence")
         return progress.replace(statistics=s)
 
-    def _update(self, X: Any, y: Any, sample_weight: Any, before: Any, classes: Any = None) -> Self:
+    def _update(
+        self, X: Any, y: MaybeArray, sample_weight: MaybeArray, before: Any, classes: MaybeArray = None
+    ) -> Self:
         """One epoch of `partial_fit`, from the state `before`, or from zero weights if it is None."""
         self._check_options()
         if self.early_stopping:
@@ -363,7 +367,7 @@ class StochasticGradient(SparseCoefficients, FromInitialWeights):
         }
 
 
-def _has_probabilities(estimator: Any) -> bool:
+def _has_probabilities(estimator: BaseEstimator) -> bool:
     """An `available_if` of scikit-learn."""
     if estimator.loss not in ("log_loss", "modified_huber"):
         raise AttributeError(f"probability estimates are not available for loss={estimator.loss!r}")
@@ -513,17 +517,17 @@ class SGDClassifier(Classifier, StochasticGradient):
         verbose: int = 0,
         epsilon: float = 0.1,
         n_jobs: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         learning_rate: str = "optimal",
         eta0: float = 0.01,
         power_t: float = 0.5,
         early_stopping: bool = False,
         validation_fraction: float = 0.1,
         n_iter_no_change: int = 5,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         warm_start: bool = False,
         average: Any = False,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -548,7 +552,9 @@ class SGDClassifier(Classifier, StochasticGradient):
         self.average = average
         self.checkpoint = checkpoint
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: MaybeArray = None, classes: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> Self:
         """Perform one epoch over these rows, from the weights of the last one.
 
         Parameters
@@ -766,7 +772,7 @@ default='squared_error'
         shuffle: bool = True,
         verbose: int = 0,
         epsilon: float = 0.1,
-        random_state: Any = None,
+        random_state: Seed = None,
         learning_rate: str = "invscaling",
         eta0: float = 0.01,
         power_t: float = 0.25,
@@ -775,7 +781,7 @@ default='squared_error'
         n_iter_no_change: int = 5,
         warm_start: bool = False,
         average: Any = False,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.loss = loss
         self.penalty = penalty
@@ -798,7 +804,7 @@ default='squared_error'
         self.average = average
         self.checkpoint = checkpoint
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Perform one epoch over these rows, from the weights of the last one.
 
         Parameters

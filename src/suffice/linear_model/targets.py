@@ -7,8 +7,10 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import Rows
 
-def columns_of(block: Any) -> Any:
+
+def columns_of(block: Rows) -> Any:
     """Features and targets side by side, (N, D + T), dense or CSR: a copy."""
     X, y = block.X, targets_of(block)
     if not sp.issparse(X):
@@ -24,7 +26,7 @@ def columns_of(block: Any) -> Any:
     return sp.csr_array((data, indices, indptr), (N, D + T))
 
 
-def targets_of(block: Any) -> np.ndarray:
+def targets_of(block: Rows) -> np.ndarray:
     """The targets of a block as a matrix (N, T), also for one target."""
     return block.y if block.y.ndim == 2 else block.y[:, None]
 

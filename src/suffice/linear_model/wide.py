@@ -20,6 +20,7 @@ import scipy.sparse as sp
 from scipy.linalg import eigh
 from scipy.linalg.lapack import dpotrs
 
+from ..core.blocks import Matrix, Rows
 from ..core.partitions import Partitions
 from ..core.statistics import Parts
 from ..estimator.base import must_have_rows
@@ -68,7 +69,7 @@ def solve_wide(start: Any, data: Partitions) -> tuple[Moments, Solution, Spectru
     return s, *_by_rows(start, s, data.gather("use fewer features."))
 
 
-def _extent(start: Any, block: Any) -> Parts:
+def _extent(start: Any, block: Rows) -> Parts:
     """Rows, weight and moments of the columns; and the number of stored entries."""
     block = start.coded(block)
     stored = np.float64(block.X.nnz if sp.issparse(block.X) else block.X.size)
@@ -84,7 +85,7 @@ class _Centred:
     mean: np.ndarray  # (D,), of CSR rows
 
     @classmethod
-    def of(cls, X: Any, weight: np.ndarray, mean: np.ndarray) -> Self:
+    def of(cls, X: Matrix, weight: np.ndarray, mean: np.ndarray) -> Self:
         if not sp.issparse(X):
             X, mean = X - mean, np.zeros_like(mean)
         return cls(X, np.sqrt(weight)[:, None], mean)
@@ -108,7 +109,7 @@ class _Centred:
         return self.root * about * self.root.T
 
 
-def _by_rows(start: Any, s: Moments, block: Any) -> tuple[Solution, Spectrum]:
+def _by_rows(start: Any, s: Moments, block: Rows) -> tuple[Solution, Spectrum]:
     """The dual: coefficients Z' a with (Z Z' + alpha) a = y."""
     block = start.coded(block)
     block = block[np.flatnonzero(block.weight)]
@@ -190,13 +191,13 @@ def _by_products(start: Any, s: Moments, data: Partitions) -> Solution | None:
     return Solution(x, rounding, size[:, None], lambda b: solve(b)[0]) if converged else None
 
 
-def _product(mean: np.ndarray, V: np.ndarray, block: Any) -> np.ndarray:
+def _product(mean: np.ndarray, V: np.ndarray, block: Rows) -> np.ndarray:
     """The sum of Z'Z V over a block with coded targets."""
     Z = _Centred.of(block.X, block.weight, mean)
     return Z.transposed_times(Z.times(V))
 
 
-def _right(mean: np.ndarray, block: Any) -> np.ndarray:
+def _right(mean: np.ndarray, block: Rows) -> np.ndarray:
     """The sum of Z'y over a block with coded targets."""
     D = block.X.shape[1]
     Z = _Centred.of(block.X, block.weight, mean[:D])

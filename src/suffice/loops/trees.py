@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -13,6 +13,19 @@ from .native import loops
 GINI, ENTROPY, MISCLASSIFICATION, SQUARED_ERROR, POISSON, INDICATORS = range(6)
 NO_SPLIT = -1
 MISSING_RIGHT, MISSING_LEFT, NONE_MISSING = range(3)
+
+
+class Features(NamedTuple):
+    """What the search of splits knows about D features.
+
+    The bins of feature d are those from offset[d] on, the last of which holds missing values.
+    """
+
+    n_bins: np.ndarray  # (D,)
+    categorical: np.ndarray  # (D,)
+    offset: np.ndarray  # (D + 1,)
+    values: np.ndarray  # the smallest value of each bin, if thresholds are drawn at random; else empty
+
 
 grow = loops.trees.grow
 find_split = loops.trees.find_split

@@ -14,6 +14,7 @@ from scipy.sparse.linalg import ArpackNoConvergence, eigsh
 from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, Seed
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress
@@ -250,7 +251,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         hessian_tol: float = 1e-4,
         modified_tol: float = 1e-12,
         neighbors_algorithm: str = "auto",
-        random_state: Any = None,
+        random_state: Seed = None,
         n_jobs: int | None = None,
     ) -> None:
         self.n_neighbors = n_neighbors
@@ -354,7 +355,7 @@ class LocallyLinearEmbedding(ClassNamePrefixFeaturesOutMixin, TransformerMixin, 
         order = np.argsort(values)
         return values[order], vectors[:, order]
 
-    def fit_transform(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_transform(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> np.ndarray:
         """Place the rows, and return their places.
 
         Parameters

@@ -8,6 +8,8 @@ from typing import Annotated, Any, Self
 import numpy as np
 from sklearn import metrics
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.statistics import Statistics
 from ..estimator.scores import check_label_types, check_some_weight
@@ -16,7 +18,7 @@ from .predictions import as_numbers, opened
 
 
 def accuracy_score(
-    y_true: Any, y_pred: Any = None, *, normalize: bool = True, sample_weight: Any = None
+    y_true: Any, y_pred: Any = None, *, normalize: bool = True, sample_weight: MaybeArray = None
 ) -> float:
     """Fraction of rows whose label is predicted correctly.
 
@@ -49,13 +51,13 @@ def accuracy_score(
     return float(right / total if normalize else right)
 
 
-def _right(rows: Any) -> np.ndarray:
+def _right(rows: Rows) -> np.ndarray:
     """Weight of the rows predicted correctly, and of all."""
     right = np.asarray(_labels(rows) == rows.y, dtype=bool)
     return np.array([rows.weight[right].sum(), rows.weight.sum()])
 
 
-def _labels(rows: Any) -> np.ndarray:
+def _labels(rows: Rows) -> np.ndarray:
     """The predicted labels, the only feature."""
     if rows.X.shape[1] != 1:
         raise ValueError(
@@ -82,7 +84,7 @@ class Confusion(Statistics):
     count: Annotated[np.ndarray, "(K, K)"]
 
     @classmethod
-    def of(cls, rows: Any) -> Confusion:
+    def of(cls, rows: Rows) -> Confusion:
         predicted = _labels(rows)
         labels = np.union1d(distinct(rows.y), distinct(predicted))
         K = len(labels)
@@ -114,7 +116,7 @@ def confusion_matrix(
     y_pred: Any = None,
     *,
     labels: Any = None,
-    sample_weight: Any = None,
+    sample_weight: MaybeArray = None,
     normalize: str | None = None,
 ) -> np.ndarray:
     """Weight of the rows by true label (rows of the matrix) and predicted label (columns).
@@ -168,7 +170,12 @@ def confusion_matrix(
 
 
 def log_loss(
-    y_true: Any, y_pred: Any = None, *, normalize: bool = True, sample_weight: Any = None, labels: Any = None
+    y_true: Any,
+    y_pred: Any = None,
+    *,
+    normalize: bool = True,
+    sample_weight: MaybeArray = None,
+    labels: Any = None,
 ) -> float:
     """Logistic loss: the mean of -log p(true label).
 
@@ -220,7 +227,7 @@ def log_loss(
     return total / float(weight) if normalize else total
 
 
-def _losses(rows: Any) -> CategoryCounts:
+def _losses(rows: Rows) -> CategoryCounts:
     """By label, the weighted sums of -log p of every class, the weight, and that of the rows whose
     probabilities do not sum to one."""
     P = as_numbers(rows.X, "log_loss")

@@ -17,7 +17,7 @@ from ..inputs.readers import Transformed
 from ..inputs.sources import TableSource
 
 
-def predicted(model: Any, X: Table, method: str = "predict") -> Table:
+def predicted(model: BaseEstimator, X: Table, method: str = "predict") -> Table:
     """Describe the table whose features are the predictions of a model, computed as the rows are read.
 
     Parameters
@@ -59,7 +59,7 @@ def predicted(model: Any, X: Table, method: str = "predict") -> Table:
     return replace(source.table, features=features)
 
 
-def _one_row(model: Any, method: str, width: int) -> np.ndarray:
+def _one_row(model: BaseEstimator, method: str, width: int) -> np.ndarray:
     """The result of a method for one row, which tells how many columns it has."""
     return np.atleast_1d(getattr(nameless(model), method)(np.zeros((1, width)))[0])
 

@@ -12,6 +12,8 @@ from typing import Annotated, Any, Self
 import numpy as np
 from sklearn import metrics
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Rows
 from ..core.statistics import Statistics
 from ..estimator.scores import check_some_weight
 from ..statistics import distinct_targets
@@ -37,7 +39,7 @@ class ScoreCounts(Statistics):
     level: int = 0
 
     @classmethod
-    def of(cls, positive: Any, rows: Any) -> ScoreCounts:
+    def of(cls, positive: Any, rows: Rows) -> ScoreCounts:
         score = _ordered(as_numbers(rows.X, "A metric of scores")[:, -1])
         return _merged(
             score, np.stack([rows.weight * (rows.y != positive), rows.weight * (rows.y == positive)]), 0
@@ -106,7 +108,7 @@ def roc_auc_score(
     y_score: Any = None,
     *,
     average: str | None = "macro",
-    sample_weight: Any = None,
+    sample_weight: MaybeArray = None,
     max_fpr: float | None = None,
     multi_class: str = "raise",
     labels: Any = None,
@@ -162,7 +164,7 @@ def average_precision_score(
     *,
     average: str | None = "macro",
     pos_label: Any = None,
-    sample_weight: Any = None,
+    sample_weight: MaybeArray = None,
 ) -> Any:
     """Average precision: the precision at each threshold, weighted by the recall that it adds.
 

@@ -8,13 +8,14 @@ import numpy as np
 from sklearn import metrics
 from sklearn.exceptions import UndefinedMetricWarning
 
+from ..core.arguments import MaybeArray
 from ..core.callers import warn
 from ..estimator.scores import Residuals, check_some_weight, residuals
 from .predictions import opened
 
 
 def mean_squared_error(
-    y_true: Any, y_pred: Any = None, *, sample_weight: Any = None, multioutput: Any = "uniform_average"
+    y_true: Any, y_pred: Any = None, *, sample_weight: MaybeArray = None, multioutput: Any = "uniform_average"
 ) -> Any:
     """Mean of the squared differences between targets and predictions.
 
@@ -49,7 +50,7 @@ def r2_score(
     y_true: Any,
     y_pred: Any = None,
     *,
-    sample_weight: Any = None,
+    sample_weight: MaybeArray = None,
     multioutput: Any = "uniform_average",
     force_finite: bool = True,
 ) -> Any:

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
+from sklearn.base import BaseEstimator
+
 from .classification import accuracy_score, log_loss
 from .predictions import predicted
 from .ranking import average_precision_score, roc_auc_score
@@ -14,18 +16,18 @@ from .regression import mean_squared_error, r2_score
 def _by_rank(metric: Callable[[Any], float]) -> Callable[[Any, Any], float]:
     """A metric of two classes that takes any score of the second."""
 
-    def score(model: Any, table: Any) -> float:
+    def score(model: BaseEstimator, table: Any) -> float:
         method = "decision_function" if hasattr(model, "decision_function") else "predict_proba"
         return metric(predicted(model, table, method))
 
     return score
 
 
-def _log_loss(model: Any, table: Any) -> float:
+def _log_loss(model: BaseEstimator, table: Any) -> float:
     return -log_loss(predicted(model, table, "predict_proba"), labels=model.classes_)
 
 
-def _squared_error(model: Any, table: Any) -> float:
+def _squared_error(model: BaseEstimator, table: Any) -> float:
     return float(mean_squared_error(predicted(model, table)))
 
 

@@ -14,6 +14,7 @@ from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
 from ..cluster.k_means import Centers, lloyd, warn_of_fewer
+from ..core.arguments import MaybeArray
 from ..core.blocks import Rows
 from ..core.hashing import row_hashes, uniforms
 from ..core.loop import Progress, Watch
@@ -66,7 +67,7 @@ class LatentMixture(DensityMixin, Iterative):
 
     for_singular: ClassVar[str] = ""  # the error for a covariance that is not positive definite
 
-    def _fit_to(self, X: Any, y: Any, sample_weight: Any, **more: Any) -> Self:
+    def _fit_to(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, **more: Any) -> Self:
         try:
             return super()._fit_to(X, y, sample_weight, **more)
         except SingularCovariance:
@@ -142,7 +143,7 @@ class LatentMixture(DensityMixin, Iterative):
         X = read_rows(self, X)
         return map_rows(lambda rows: self.model_.log_joint(rows).argmax(axis=1), X)
 
-    def fit_predict(self, X: Any, y: Any = None, sample_weight: Any = None) -> np.ndarray:
+    def fit_predict(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> np.ndarray:
         """Fit, then predict the most probable component of each row."""
         return self.fit(X, y, sample_weight).predict(X)
 
@@ -155,7 +156,7 @@ class LatentMixture(DensityMixin, Iterative):
         X = read_rows(self, X)
         return map_rows(self.model_.log_density, X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Mean log density of the rows."""
         return mean_score(self, X, sample_weight)
 

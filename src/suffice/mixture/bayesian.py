@@ -13,6 +13,8 @@ from scipy.special import logsumexp, softmax
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -268,11 +270,11 @@ default='dirichlet_process'
         covariance_prior: Any = None,
         solver: str = "variational",
         burn_in: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         warm_start: bool = False,
         verbose: int = 0,
         verbose_interval: int = 10,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type
@@ -528,11 +530,11 @@ def _last_axes(values: np.ndarray, like: np.ndarray) -> np.ndarray:
     return values.reshape(*values.shape, *[1] * (like.ndim - values.ndim))
 
 
-def _moments_of(block: Any) -> Moments:
+def _moments_of(block: Rows) -> Moments:
     return moments(block.X, block.weight)
 
 
-def _fractions(block: Any) -> float:
+def _fractions(block: Rows) -> float:
     """Return the number of weights that are not integers."""
     return float((block.weight != np.floor(block.weight)).sum())
 

@@ -8,6 +8,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.arguments import MaybePath, Seed
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers, StrOptions
@@ -166,14 +167,14 @@ class GaussianMixture(BaseMixture):
         weights_init: Any = None,
         means_init: Any = None,
         precisions_init: Any = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         warm_start: bool = False,
         verbose: int = 0,
         verbose_interval: int = 10,
         prior: GaussianPrior | None = None,
         weight_concentration_prior: Any = 1.0,
         fixed: str | None = None,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.covariance_type = covariance_type

@@ -11,6 +11,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
 
+from ..core.arguments import MaybePath, Seed
 from ..core.blocks import Rows
 from ..core.loop import Progress
 from ..core.partitions import Partitions
@@ -141,8 +142,8 @@ class MixedMixture(BaseMixture):
         max_iter: int = 100,
         n_init: int = 1,
         init_params: str = "kmeans",
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.kinds = kinds

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import Any, ClassVar
 
+from ..core.arguments import MaybePath, Seed
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import NON_NEGATIVE
@@ -88,8 +89,8 @@ class PoissonMixture(BaseMixture):
         max_iter: int = 100,
         n_init: int = 1,
         init_params: str = "kmeans",
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.alpha = alpha

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
 from ..core.values import Value
 from ..statistics import moments
@@ -94,7 +94,7 @@ def bias_variance_decomposition(
 
 
 def replicate_predictions(
-    estimator: Any,
+    estimator: BaseEstimator,
     sample: Callable[[np.random.Generator], tuple[Any, Any]],
     X: Any,
     *,

@@ -7,8 +7,9 @@ from typing import Any
 
 import numpy as np
 from sklearn import model_selection
-from sklearn.base import clone
+from sklearn.base import BaseEstimator, clone
 
+from ..core.arguments import MaybeArray, Seed
 from ..core.progress import showing
 from ..inputs import Table, source_of
 from ..inputs.conversions import check_names
@@ -19,16 +20,16 @@ from .splitters import FoldPlan
 
 
 def cross_validate(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
-    y: Any = None,
+    y: MaybeArray = None,
     *,
     groups: Any = None,
     scoring: Any = None,
     cv: Any = None,
     return_train_score: bool = False,
     return_estimator: bool = False,
-    random_state: Any = None,
+    random_state: Seed = None,
     **params: Any,
 ) -> dict[str, Any]:
     """Fit to all folds but one and score on that, for each fold.
@@ -134,14 +135,14 @@ def cross_validate(
 
 
 def cross_val_score(
-    estimator: Any,
+    estimator: BaseEstimator,
     X: Any,
-    y: Any = None,
+    y: MaybeArray = None,
     *,
-    groups: Any = None,
+    groups: MaybeArray = None,
     scoring: Any = None,
     cv: Any = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     **params: Any,
 ) -> np.ndarray:
     """The scores of `cross_validate`, one for each fold.

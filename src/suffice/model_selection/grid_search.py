@@ -22,6 +22,7 @@ from sklearn.utils import get_tags
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, Seed
 from ..core.callers import warn
 from ..core.partitions import Partitions
 from ..core.progress import shown
@@ -149,13 +150,13 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
 
     def __init__(
         self,
-        estimator: Any,
+        estimator: BaseEstimator,
         param_grid: Any,
         *,
         cv: Any = 5,
         refit: bool = True,
         error_score: Any = np.nan,
-        random_state: Any = None,
+        random_state: Seed = None,
     ) -> None:
         self.estimator = estimator
         self.param_grid = param_grid
@@ -178,7 +179,9 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         return getattr(self.estimator, "takes", "rows")
 
     @shown
-    def fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+    def fit(
+        self, X: Any, y: MaybeArray = None, groups: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> Self:
         """Fit and score all candidates on all folds, then fit the best to all of the data.
 
         Parameters
@@ -270,7 +273,7 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         def fitted(fit: _Fit, fold: int) -> Any:
             return clone(fit.estimator).fit(part(*(n for n in folds if n != fold)))
 
-        def score(model: Any, values: dict[str, Any], fold: int) -> float:
+        def score(model: BaseEstimator, values: dict[str, Any], fold: int) -> float:
             if isinstance(model, Failure):
                 raise model.error
             return float(_with_values(model, values).score(part(fold)))
@@ -317,7 +320,9 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
                 out.append(Failure(error))
         return out
 
-    def _open(self, X: Any, y: Any, groups: Any, sample_weight: Any) -> tuple[Callable[..., Any], Sharing]:
+    def _open(
+        self, X: Any, y: MaybeArray, groups: MaybeArray, sample_weight: MaybeArray
+    ) -> tuple[Callable[..., Any], Sharing]:
         """A function that returns the data of some folds, or all, and what shares passes over it."""
         base = clone(self.estimator)
         of_sequences = self.takes == "sequences"
@@ -349,7 +354,7 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         return sharing.view, sharing
 
     def _open_table(
-        self, X: Any, y: Any, groups: Any, sample_weight: Any, plan: FoldPlan
+        self, X: Any, y: MaybeArray, groups: Any, sample_weight: MaybeArray, plan: FoldPlan
     ) -> tuple[Callable[..., Any], Sharing]:
         source = source_of(X)
         unused = (y, sample_weight, None if plan.grouped else groups)
@@ -414,7 +419,7 @@ class GridSearch(Storable, MetaEstimatorMixin, BaseEstimator):
         """Call `transform` of the best estimator."""
         return self._best().transform(X, **how)
 
-    def score(self, X: Any, y: Any = None, **how: Any) -> float:
+    def score(self, X: Any, y: MaybeArray = None, **how: Any) -> float:
         """Call `score` of the best estimator."""
         return self._best().score(X, y, **how)
 
@@ -454,7 +459,7 @@ def _fit_for(group: list[int], candidates: list[tuple[dict[str, Any], Any]]) -> 
     return _Fit(clone(estimators[0]).set_params(**serving), dict(zip(group, values, strict=True)))
 
 
-def _last_step(estimator: Any) -> tuple[str, Any]:
+def _last_step(estimator: BaseEstimator) -> tuple[str, Any]:
     """The estimator, or the last one of a pipeline, with the prefix of its parameters."""
     if isinstance(estimator, Pipeline):
         name, last = estimator.steps[-1]
@@ -472,7 +477,7 @@ def _with_values(fitted: Any, values: dict[str, Any]) -> Any:
     return fitted._with_values(values)
 
 
-def _is_valid(estimator: Any) -> bool:
+def _is_valid(estimator: BaseEstimator) -> bool:
     try:
         check_parameters(estimator)
     except ValueError:
@@ -480,7 +485,9 @@ def _is_valid(estimator: Any) -> bool:
     return True
 
 
-def _opened(estimator: Any, X: Any, y: Any, groups: Any, sample_weight: Any) -> Partitions:
+def _opened(
+    estimator: BaseEstimator, X: Any, y: MaybeArray, groups: MaybeArray, sample_weight: MaybeArray
+) -> Partitions:
     """The data as the `fit` of the estimator opens it."""
     if estimator.takes == "sequences":
         if getattr(estimator, "labels", "steps") == "sequences":

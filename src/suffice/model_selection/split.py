@@ -9,6 +9,7 @@ import numpy as np
 from sklearn import model_selection
 from sklearn.utils import _safe_indexing
 
+from ..core.arguments import MaybeArray, Seed
 from ..core.randomness import Purpose
 from ..estimator.parameters import seed_of
 from ..inputs import Table, source_of
@@ -23,7 +24,7 @@ def train_test_split(
     *arrays: Any,
     test_size: Any = None,
     train_size: Any = None,
-    random_state: Any = None,
+    random_state: Seed = None,
     shuffle: bool = True,
     stratify: Any = None,
     groups: Any = None,
@@ -116,7 +117,7 @@ def train_test_split(
     return [replace(table, selection=Selection(division, part)) for part in (len(shares), 0)]
 
 
-def _split_arrays(*arrays: Any, groups: Any, random_state: Any, **how: Any) -> list[Any]:
+def _split_arrays(*arrays: Any, groups: MaybeArray, random_state: Seed, **how: Any) -> list[Any]:
     """The parts as of scikit-learn, which splits groups by another class."""
     if groups is None:
         return model_selection.train_test_split(*arrays, random_state=random_state, **how)

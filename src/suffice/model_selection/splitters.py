@@ -10,6 +10,8 @@ from typing import Any
 import numpy as np
 from sklearn import model_selection as theirs
 
+from ..core.arguments import MaybeArray, Seed
+from ..core.partitions import Partitions
 from ..core.randomness import Purpose
 from ..estimator.parameters import seed_of
 from ..fitting.shared import Step, divide
@@ -34,7 +36,7 @@ class FoldPlan:
     grouped: bool = False
 
     @classmethod
-    def of(cls, cv: Any, groups: str | None, random_state: Any) -> FoldPlan:
+    def of(cls, cv: Any, groups: MaybeArray, random_state: Seed) -> FoldPlan:
         """The plan of `cv`: None, a number of folds, or a splitter of scikit-learn."""
         n_folds: Any = 5 if cv is None else cv
         if isinstance(n_folds, Integral) and int(n_folds) >= 2:
@@ -78,7 +80,7 @@ class FoldPlan:
         label = target if self.stratified else None
         return Division(hashed, Purpose.FOLDS, (self.seed,), self.shares, label, grouped=self.grouped)
 
-    def of_rows(self, data: Any) -> tuple[Step, int]:
+    def of_rows(self, data: Partitions) -> tuple[Step, int]:
         """The folds of rows in blocks, which have no columns, and the passes to find them."""
         seed = (self.seed, data.depth)
         if not self.stratified:

@@ -6,12 +6,14 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.parameters import AT_LEAST_1, NON_NEGATIVE, Numbers
 from ..estimator.tags import tags
 from ..families import Categorical, Labelled
+from ..families.mixture import GroupStatistics
 from ..statistics import CategoryCounts
 from .discrete import DiscreteNB
 
@@ -113,10 +115,10 @@ class CategoricalNB(DiscreteNB):
             raise ValueError(f"alpha must be a number for CategoricalNB; got an array: {self.alpha!r}.")
         return super()._check_alpha()
 
-    def _block_rows(self, block: Any) -> float | None:
+    def _block_rows(self, block: Rows) -> float | None:
         return None
 
-    def _estimated(self, start: Labelled, s: Any) -> Progress:
+    def _estimated(self, start: Labelled, s: GroupStatistics) -> Progress:
         counts = s.component
         least = np.zeros(self.n_features_in_, np.int64)
         if self.min_categories is not None:

@@ -15,7 +15,8 @@ from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import missing
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import Rows, missing
 from ..core.loop import Progress, Watch, one_task
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
@@ -65,7 +66,7 @@ class Look(Statistics):
     holes: float
 
 
-def _look(block: Any) -> Look:
+def _look(block: Rows) -> Look:
     X, hidden = block.X, missing(block.y)
     holes = np.zeros(0)
     if not sp.issparse(X) and X.dtype != object and np.isnan(X.sum()):
@@ -73,7 +74,7 @@ def _look(block: Any) -> Look:
     return Look(distinct_targets(block), float(block.weight[hidden].sum()), float(holes.sum()))
 
 
-def _no_flags(block: Any) -> np.ndarray:
+def _no_flags(block: Rows) -> np.ndarray:
     """The weight of rows with values other than zero and one."""
     X = block.X
     strange = X.data if sp.issparse(X) else X
@@ -85,7 +86,7 @@ def _no_flags(block: Any) -> np.ndarray:
     return np.array([block.weight[np.unique(rows)].sum()])
 
 
-def _of_class(model: PartlyLabelled, k: int, block: Any) -> Any:
+def _of_class(model: PartlyLabelled, k: int, block: Rows) -> Any:
     if block.X.dtype == object:
         raise ValueError(
             "n_components > 1 requires numeric columns: encode the others first, e.g. with OrdinalEncoder."
@@ -93,7 +94,7 @@ def _of_class(model: PartlyLabelled, k: int, block: Any) -> Any:
     return block[np.flatnonzero(model.codes(block.y) == k)]
 
 
-def _divided(model: PartlyLabelled, divisions: tuple[Division, ...], block: Any) -> GroupStatistics:
+def _divided(model: PartlyLabelled, divisions: tuple[Division, ...], block: Rows) -> GroupStatistics:
     """Statistics of the labelled rows, by the component of the class to which each belongs."""
     family: Any = model.component
     codes, (K, M) = model.codes(block.y), family.weight.shape
@@ -232,8 +233,8 @@ class ClassConditional(GenerativeClassifier, Iterative):
         tol: float = 1e-3,
         max_iter: int = 100,
         n_init: int = 1,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.family = family
         self.n_components = n_components
@@ -299,7 +300,7 @@ class ClassConditional(GenerativeClassifier, Iterative):
         marker = None if self.unlabelled != self.unlabelled else self.unlabelled  # NaN is one always
         return PartlyLabelled(**start.fields(), unlabelled=marker)
 
-    def _solve(self, data: Partitions, classes: Any = None) -> Progress:
+    def _solve(self, data: Partitions, classes: MaybeArray = None) -> Progress:
         if classes is not None:  # `partial_fit` passes them, and fits by one pass
             return super()._solve(data, classes)
         look = data.fold(_look)
@@ -341,7 +342,9 @@ class ClassConditional(GenerativeClassifier, Iterative):
         return tuple(start.estimate(data.fold(_divided, start, divisions)) for divisions in divided)
 
     @available_if(lambda self: self.n_components == 1)
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: MaybeArray = None, classes: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> Self:
         """Update the model with more labelled rows. The result equals one `fit` to all rows.
 
         `classes` are all classes. The first call needs them.

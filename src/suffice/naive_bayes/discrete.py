@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
-from ..core.blocks import rows_beside
+from ..core.blocks import Rows, rows_beside
 from ..core.callers import warn
 from ..core.loop import Progress
 from ..estimator.guarantees import Guarantee
@@ -59,7 +59,7 @@ class DiscreteNB(GenerativeClassifier):
             alpha = np.maximum(alpha, LEAST_ALPHA)
         return alpha
 
-    def _block_rows(self, block: Any) -> float | None:
+    def _block_rows(self, block: Rows) -> float | None:
         # An entry takes one addition here, so a block should be some times larger than the sums.
         if block.y is None or block.y.ndim > 1:
             return None

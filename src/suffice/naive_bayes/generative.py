@@ -7,6 +7,7 @@ from typing import Annotated, Any, Self
 
 import numpy as np
 
+from ..core.arguments import MaybeArray
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.base import OnePass, must_have_rows
@@ -30,7 +31,7 @@ class GenerativeClassifier(Classifier, OnePass):
         """Fixed prior probabilities of the K classes, or None to estimate them."""
         return None
 
-    def _start(self, data: Partitions, classes: Any = None) -> Labelled:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> Labelled:
         if classes is None:
             classes = data.fold(distinct_targets).values[0]
         classes = distinct(np.asarray(classes))
@@ -48,14 +49,16 @@ class GenerativeClassifier(Classifier, OnePass):
                 raise ValueError("The sum of the priors should be 1.")
         return Labelled(classes, np.full(K, 1.0 / K), self._family(data, K), prior)
 
-    def partial_fit(self, X: Any, y: Any = None, classes: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: MaybeArray = None, classes: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> Self:
         """Update the model with more rows. The result equals one `fit` to all rows.
 
         `classes` are all classes. The first call needs them.
         """
         return self._add(X, y, sample_weight, classes)
 
-    def _add(self, X: Any, y: Any, sample_weight: Any, classes: Any = None) -> Self:
+    def _add(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, classes: MaybeArray = None) -> Self:
         if classes is None and not hasattr(self, "statistics_"):
             raise ValueError("classes must be passed on the first call to partial_fit.")
         return super()._add(X, y, sample_weight, classes)

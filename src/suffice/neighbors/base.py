@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from numbers import Integral, Real
 from typing import Annotated, Any, ClassVar
@@ -13,6 +14,7 @@ from sklearn.metrics import accuracy_score, r2_score
 from sklearn.neighbors._base import KNeighborsMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray
 from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.partitions import Partitions
@@ -88,7 +90,7 @@ class Neighbors(Estimator, KNeighborsMixin):
         if powers and "p" in (self.metric_params or {}):
             warn("Parameter p is found in metric_params. The parameter p is ignored.", SyntaxWarning)
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Partitions:
         source = source_of(X)
         self._flat_target = source.flat_target(y)
         return super()._opened(source, y, sample_weight, reset)
@@ -339,7 +341,7 @@ class Neighbors(Estimator, KNeighborsMixin):
         return super()._fitted_state()
 
 
-def _must_be_of_sparse_rows(metric: Any) -> None:
+def _must_be_of_sparse_rows(metric: str | Callable[..., float]) -> None:
     from sklearn.neighbors import VALID_METRICS_SPARSE
 
     if isinstance(metric, str) and metric not in VALID_METRICS_SPARSE["brute"]:
@@ -409,7 +411,7 @@ class Voters(Neighbors):
 class LeaveOneOut(Estimator):
     """Base class of `Voters`: without rows, each row of `fit` is predicted from the others, and scored."""
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Score of the predictions: accuracy of a classifier, R^2 of a regressor.
 
         Parameters

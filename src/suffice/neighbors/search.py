@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
-from ..core.blocks import dense
+from ..core.blocks import Rows, dense
 from ..core.cost import afford
 from ..core.partitions import Partitions
 from ..core.statistics import Statistics
@@ -29,7 +29,7 @@ class NeighborCounts(Statistics):
     target: tuple[Any, ...]  # of CategoryCounts or Moments; empty without targets
 
 
-def neighbor_counts(kind: str | None, block: Any) -> NeighborCounts:
+def neighbor_counts(kind: str | None, block: Rows) -> NeighborCounts:
     """The `NeighborCounts` of a block. `kind` says whether its targets are labels, numbers, or None."""
     copies = int(np.ceil(block.weight).sum())
     if kind is None:

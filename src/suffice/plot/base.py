@@ -5,9 +5,11 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.pipeline import Pipeline
 from sklearn.utils import resample
 
+from ..core.arguments import Seed
 from ..core.extras import required
 
 # Okabe and Ito, "Color universal design", 2008; black and yellow left out, which vanish on some ground.
@@ -43,12 +45,12 @@ def colors(count: int) -> list[Any]:
     return [matplotlib.colormaps["viridis"](share) for share in np.linspace(0.0, 0.92, count)]
 
 
-def names_of(estimator: Any, count: int) -> np.ndarray:
+def names_of(estimator: BaseEstimator, count: int) -> np.ndarray:
     """The labels of an estimator, or indices."""
     return np.asarray(getattr(estimator, "classes_", np.arange(count)))
 
 
-def feature_names(estimator: Any, count: int, names: Any = None) -> list[str]:
+def feature_names(estimator: BaseEstimator | None, count: int, names: Any = None) -> list[str]:
     """The names of the features: those passed, or those seen in `fit`, or x0, x1, ..."""
     if names is None and isinstance(estimator, Pipeline) and len(estimator) > 1:
         names = estimator[:-1].get_feature_names_out()
@@ -70,14 +72,14 @@ def shorten(name: Any, width: int = 28) -> str:
     )
 
 
-def last_step(estimator: Any, X: Any = None) -> tuple[Any, Any]:
+def last_step(estimator: BaseEstimator, X: Any = None) -> tuple[Any, Any]:
     """The last step of a pipeline, and X as this step sees it; or the estimator and X."""
     if not isinstance(estimator, Pipeline):
         return estimator, X
     return estimator[-1], X if X is None or len(estimator) == 1 else estimator[:-1].transform(X)
 
 
-def sampled(X: Any, size: int, random_state: Any) -> Any:
+def sampled(X: Any, size: int, random_state: Seed) -> Any:
     """A random sample of at most `size` of the rows, in memory."""
     if not (hasattr(X, "__array__") and hasattr(X, "__len__")) and not isinstance(X, list | tuple):
         raise TypeError(

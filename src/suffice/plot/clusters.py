@@ -5,8 +5,11 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import silhouette_samples
 
+from ..core.arguments import Seed
+from ..core.blocks import Rows
 from ..inputs import open_rows
 from ..mixture import GaussianMixture
 from ..statistics import Moments, moments
@@ -67,7 +70,13 @@ class SilhouetteDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, *, sample_size: int = 5000, random_state: Any = 0, ax: Any = None
+        cls,
+        estimator: BaseEstimator,
+        X: Any,
+        *,
+        sample_size: int = 5000,
+        random_state: Seed = 0,
+        ax: Any = None,
     ) -> Self:
         """Draw the silhouettes of the clusters that a fitted estimator predicts.
 
@@ -95,7 +104,7 @@ class SilhouetteDisplay(Display):
 
     @classmethod
     def from_predictions(
-        cls, X: Any, labels: Any, *, sample_size: int = 5000, random_state: Any = 0, ax: Any = None
+        cls, X: Any, labels: Any, *, sample_size: int = 5000, random_state: Seed = 0, ax: Any = None
     ) -> Self:
         """Draw the silhouettes of labelled rows.
 
@@ -208,7 +217,13 @@ class ClusterProfilesDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any, *, feature_names: Any = None, max_features: int = 20, ax: Any = None
+        cls,
+        estimator: BaseEstimator,
+        X: Any,
+        *,
+        feature_names: Any = None,
+        max_features: int = 20,
+        ax: Any = None,
     ) -> Self:
         """Draw the centers of a fitted estimator.
 
@@ -284,5 +299,5 @@ class ClusterProfilesDisplay(Display):
         return self
 
 
-def _diagonal(block: Any) -> Moments:
+def _diagonal(block: Rows) -> Moments:
     return moments(block.X, block.weight, "diagonal")

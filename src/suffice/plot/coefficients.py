@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ..core.statistics import tree_sum
 from ..linear_model.coordinate_descent import ElasticNetModel, Paths, grid
@@ -63,7 +64,9 @@ class CoefficientPathDisplay(Display):
         self.alphas, self.coefs, self.chosen, self.names = alphas, coefs, chosen, names
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, alphas: Any = 100, ax: Any = None, names: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: BaseEstimator, *, alphas: Any = 100, ax: Any = None, names: Any = None
+    ) -> Self:
         """Draw the path of a fitted estimator, from its moments. No data is read.
 
         Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .base import COLORS, Display, whole_numbers
 
@@ -56,7 +57,7 @@ class ConvergenceDisplay(Display):
         self.stopped_because, self.name = stopped_because, name
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, name: str | None = None) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Any = None, name: str | None = None) -> Self:
         """Draw the trace of a fitted estimator.
 
         Parameters

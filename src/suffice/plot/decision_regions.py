@@ -6,8 +6,10 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
+from ..core.arguments import MaybeArray
 from ..core.extras import required
 from ..inputs.checks import places_of
 from .base import Display, colors, feature_names
@@ -84,9 +86,9 @@ class DecisionRegionsDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         X: Any,
-        y: Any = None,
+        y: MaybeArray = None,
         *,
         features: tuple[Any, Any] = (0, 1),
         grid: int = 200,
@@ -187,7 +189,7 @@ class Plane:
     axis_names: tuple[str, str]
 
     @classmethod
-    def of(cls, estimator: Any, X: Any, features: tuple[Any, Any], grid: int) -> Plane:
+    def of(cls, estimator: BaseEstimator, X: Any, features: tuple[Any, Any], grid: int) -> Plane:
         frame = X if hasattr(X, "columns") else None
         rows = check_array(X, dtype=np.float64)
         across, up = places_of(features, [] if frame is None else list(frame.columns), rows.shape[1])

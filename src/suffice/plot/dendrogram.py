@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ..core.extras import required
 from .base import MANY, Display, colors, last_step, shorten
@@ -77,7 +78,7 @@ class DendrogramDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, names: Any = None, max_leaves: int = 30, ax: Any = None
+        cls, estimator: BaseEstimator, *, names: Any = None, max_leaves: int = 30, ax: Any = None
     ) -> Self:
         """Draw the tree of a fitted hierarchical clustering.
 
@@ -203,7 +204,7 @@ def _placed(children: np.ndarray, first: int) -> tuple[list[int], np.ndarray]:
     return leaves, x
 
 
-def _of_merges(estimator: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _of_merges(estimator: BaseEstimator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Linkage matrix of an agglomerative clustering, and label and weight of each leaf."""
     children, heights = np.asarray(estimator.children_), np.asarray(estimator.distances_)
     N = len(children) + 1
@@ -212,7 +213,7 @@ def _of_merges(estimator: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return _linkage(children, heights, weight), np.asarray(labels), weight
 
 
-def _of_splits(estimator: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def _of_splits(estimator: BaseEstimator) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """The same of a divisive clustering. Its leaves are its clusters, and its heights diameters."""
     labels, nodes = np.asarray(estimator.model_.label), np.asarray(estimator.nodes_)
     K = estimator.n_clusters_

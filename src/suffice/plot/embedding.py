@@ -9,6 +9,7 @@ from scipy.spatial import KDTree
 from sklearn.utils.multiclass import type_of_target
 from sklearn.utils.validation import check_array, check_consistent_length
 
+from ..core.arguments import MaybeArray
 from ..core.extras import required
 from .base import Display, colors
 
@@ -61,12 +62,14 @@ class EmbeddingDisplay(Display):
     3
     """
 
-    def __init__(self, embedding: Any, y: Any = None, images: Any = None, n_vertices: int = 12) -> None:
+    def __init__(
+        self, embedding: Any, y: MaybeArray = None, images: Any = None, n_vertices: int = 12
+    ) -> None:
         self.embedding, self.y, self.images, self.n_vertices = embedding, y, images, n_vertices
 
     @classmethod
     def from_embedding(
-        cls, embedding: Any, y: Any = None, *, images: Any = None, n_vertices: int = 12, ax: Any = None
+        cls, embedding: Any, y: MaybeArray = None, *, images: Any = None, n_vertices: int = 12, ax: Any = None
     ) -> Self:
         """Draw an embedding, such as the result of `fit_transform`.
 

@@ -6,10 +6,12 @@ from collections.abc import Callable
 from typing import Any, Self
 
 import numpy as np
-from sklearn.base import is_classifier
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator, is_classifier
 from sklearn.metrics import log_loss, mean_squared_error, zero_one_loss
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray
 from .base import COLORS, Display, feature_names, last_step, shorten, whole_numbers
 
 
@@ -64,7 +66,9 @@ class ImportancesDisplay(Display):
         self.importances, self.names, self.quartiles, self.top = importances, names, quartiles, top
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, top: int = 15, ax: Any = None, names: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: BaseEstimator, *, top: int = 15, ax: Any = None, names: Any = None
+    ) -> Self:
         """Draw the importances of a fitted estimator.
 
         Parameters
@@ -180,11 +184,11 @@ class StagedLossDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         X: Any,
-        y: Any,
+        y: ArrayLike,
         *,
-        sample_weight: Any = None,
+        sample_weight: MaybeArray = None,
         response_method: str = "predict",
         loss: Callable[..., float] | None = None,
         ax: Any = None,

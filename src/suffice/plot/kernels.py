@@ -5,6 +5,8 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.extras import required
@@ -85,9 +87,9 @@ class MarginDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         X: Any,
-        y: Any,
+        y: ArrayLike,
         *,
         features: tuple[Any, Any] = (0, 1),
         grid: int = 200,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ..core.extras import required
 from ..inputs.checks import places_of
@@ -79,7 +80,7 @@ class MixtureDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, X: Any = None, *, features: tuple[Any, Any] = (0, 1), ax: Any = None
+        cls, estimator: BaseEstimator, X: Any = None, *, features: tuple[Any, Any] = (0, 1), ax: Any = None
     ) -> Self:
         """Draw the components of a fitted mixture.
 

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.metrics import silhouette_score
 
 from .base import Display, colors, last_step, sampled, shorten, whole_numbers
@@ -135,7 +136,9 @@ class ModelSelectionDisplay(Display):
         return cls._of(params, criteria, None, parameter, label, BEST[criterion], ax)
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, parameter: str | None = None, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: BaseEstimator, *, parameter: str | None = None, ax: Any = None
+    ) -> Self:
         """Draw the scores of a grid search, with one standard deviation over the folds.
 
         Parameters
@@ -230,7 +233,7 @@ class ModelSelectionDisplay(Display):
         return curve, int(merits[curve].argmax())
 
 
-def _criterion(criterion: str, estimator: Any, X: Any) -> float:
+def _criterion(criterion: str, estimator: BaseEstimator, X: Any) -> float:
     model, rows = last_step(estimator, X)
     if criterion == "silhouette":
         labels = model.predict(rows)

@@ -7,6 +7,7 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.stats import norm
+from sklearn.base import BaseEstimator
 
 from ..core.extras import required
 from ..inputs.checks import places_of
@@ -73,7 +74,7 @@ class PartialEffectsDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         *,
         features: Sequence[Any] | None = None,
         level: float = 0.95,

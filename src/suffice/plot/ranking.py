@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .base import COLORS, Display, whole_numbers
 
@@ -51,7 +52,7 @@ class RankDisplay(Display):
         self.trace, self.tol, self.name = trace, tol, name
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, name: str | None = None) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Any = None, name: str | None = None) -> Self:
         """Draw the convergence of the scores of a fitted estimator.
 
         Parameters

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .base import COLORS, PATH, Display, last_step, whole_numbers
 
@@ -66,7 +67,9 @@ class ScreeDisplay(Display):
         self.reference = reference
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, threshold: float | None = None, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: BaseEstimator, *, threshold: float | None = None, ax: Any = None
+    ) -> Self:
         """Draw the explained variance of a fitted decomposition.
 
         Parameters

@@ -6,8 +6,9 @@ from typing import Any, Self
 
 import numpy as np
 from scipy.optimize import linear_sum_assignment
-from sklearn.base import is_classifier
+from sklearn.base import BaseEstimator, is_classifier
 
+from ..core.arguments import MaybeArray
 from .base import MANY, Display, colors, feature_names, names_of, one_sequence, shorten
 
 STRIP = 0.08  # of the height, for each strip, but not more than
@@ -74,7 +75,9 @@ class SegmentsDisplay(Display):
         self.match = match
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, y: Any = None, *, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: BaseEstimator, X: Any, y: MaybeArray = None, *, ax: Any = None
+    ) -> Self:
         """Draw one sequence with the states decoded by a fitted estimator.
 
         Parameters
@@ -236,7 +239,7 @@ class SegmentsDisplay(Display):
         ax.set_yticks([tick for tick in ax.get_yticks() if low <= tick <= high])
 
 
-def _has_numbers_for_states(estimator: Any) -> bool:
+def _has_numbers_for_states(estimator: BaseEstimator) -> bool:
     """Whether an estimator without labels has numbered its states itself."""
     if is_classifier(estimator):
         return False

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ..topics.evaluation import top_words
 from .base import COLORS, Display, colors, shorten
@@ -12,13 +13,13 @@ from .base import COLORS, Display, colors, shorten
 ACROSS = 5  # topics in a row of the picture
 
 
-def _components(estimator: Any) -> np.ndarray:
+def _components(estimator: BaseEstimator) -> np.ndarray:
     if not hasattr(estimator, "components_"):
         raise TypeError(f"{type(estimator).__name__} has no components_: pass a fitted topic model.")
     return np.asarray(estimator.components_, dtype=float)
 
 
-def _weights(estimator: Any, components: np.ndarray) -> np.ndarray:
+def _weights(estimator: BaseEstimator, components: np.ndarray) -> np.ndarray:
     """Fractions of all words from each topic."""
     total = np.abs(components).sum(axis=1)
     weights = np.asarray(getattr(estimator, "weights_", total), dtype=float)
@@ -69,7 +70,7 @@ class TopicsDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         feature_names: Any = None,
         *,
         n_words: int = 8,
@@ -199,7 +200,7 @@ class TopicMapDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, feature_names: Any = None, *, n_words: int = 3, ax: Any = None
+        cls, estimator: BaseEstimator, feature_names: Any = None, *, n_words: int = 3, ax: Any = None
     ) -> Self:
         """Draw the topics of a fitted model.
 

@@ -5,7 +5,10 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from numpy.typing import ArrayLike
+from sklearn.base import BaseEstimator
 
+from ..core.arguments import MaybeArray
 from ..core.extras import required
 from ..inputs.arrays import flat_labels
 from .base import Display, colors, names_of, shorten
@@ -53,7 +56,7 @@ class TransitionDisplay(Display):
         self.transition, self.labels = transition, labels
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, ax: Any = None, include_values: bool = True) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, *, ax: Any = None, include_values: bool = True) -> Self:
         """Draw the transitions of a fitted estimator.
 
         Parameters
@@ -74,7 +77,7 @@ class TransitionDisplay(Display):
 
     @classmethod
     def from_predictions(
-        cls, y: Any, groups: Any = None, *, ax: Any = None, include_values: bool = True
+        cls, y: ArrayLike, groups: MaybeArray = None, *, ax: Any = None, include_values: bool = True
     ) -> Self:
         """Draw the relative frequencies of transitions between labels.
 
@@ -182,7 +185,9 @@ class StateDiagramDisplay(Display):
         self.transition, self.labels = transition, labels
 
     @classmethod
-    def from_estimator(cls, estimator: Any, *, min_probability: float = 0.05, ax: Any = None) -> Self:
+    def from_estimator(
+        cls, estimator: BaseEstimator, *, min_probability: float = 0.05, ax: Any = None
+    ) -> Self:
         """Draw the states of a fitted estimator.
 
         Parameters
@@ -298,7 +303,7 @@ def _on_arc(start: np.ndarray, stop: np.ndarray, bend: float, t: float) -> np.nd
     return (1 - t) ** 2 * start + 2 * t * (1 - t) * control + t**2 * stop
 
 
-def _transitions(estimator: Any) -> tuple[np.ndarray, list[str]]:
+def _transitions(estimator: BaseEstimator) -> tuple[np.ndarray, list[str]]:
     """The matrix of a fitted estimator, and the names of its states."""
     for name in ("transmat_", "transition_", "transitions_"):
         if hasattr(estimator, name):

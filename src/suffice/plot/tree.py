@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from ..core.extras import required
@@ -78,7 +79,13 @@ class TreeDisplay(Display):
 
     @classmethod
     def from_estimator(
-        cls, estimator: Any, *, max_depth: int = 4, ax: Any = None, names: Any = None, decimals: int = 3
+        cls,
+        estimator: BaseEstimator,
+        *,
+        max_depth: int = 4,
+        ax: Any = None,
+        names: Any = None,
+        decimals: int = 3,
     ) -> Self:
         """Draw a fitted tree.
 
@@ -176,7 +183,7 @@ class TreeDisplay(Display):
         return lambda node: [(1.0, colormaps["Blues"](0.1 + 0.8 * scale(node.value[0])))]
 
 
-def _drawn_nodes(model: Any, max_depth: int, names: Any, decimals: int) -> list[DrawnNode]:
+def _drawn_nodes(model: BaseEstimator, max_depth: int, names: Any, decimals: int) -> list[DrawnNode]:
     """The nodes up to a depth, in preorder. Leaves have a row each; others are in the middle of theirs."""
     tree, names = named_tree(model, names)
     out: list[Any] = []

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any, Self
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from .base import MANY, PATH, Display, names_of, one_sequence, whole_numbers
 
@@ -54,7 +55,7 @@ class TrellisDisplay(Display):
         self.posterior, self.path, self.labels = posterior, path, labels
 
     @classmethod
-    def from_estimator(cls, estimator: Any, X: Any, *, ax: Any = None) -> Self:
+    def from_estimator(cls, estimator: BaseEstimator, X: Any, *, ax: Any = None) -> Self:
         """Draw the posterior probabilities and the path of a fitted estimator for one sequence.
 
         Parameters

@@ -6,6 +6,7 @@ from typing import Any, Self
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 
 from .base import COLORS, Display, last_step, shorten
 from .base import feature_names as names_of_features
@@ -62,7 +63,7 @@ class TopWeightsDisplay(Display):
     @classmethod
     def from_estimator(
         cls,
-        estimator: Any,
+        estimator: BaseEstimator,
         feature_names: Any = None,
         *,
         n_features: int = 10,

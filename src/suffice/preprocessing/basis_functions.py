@@ -16,6 +16,7 @@ from scipy.interpolate import BSpline
 from scipy.special import expit
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 
+from ..core.blocks import Rows
 from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -38,7 +39,7 @@ class _Basis(Model):
     def check_loaded(self, sizes: dict[str, int]) -> None:
         must(not isinstance(self.knots, np.ndarray) or len(self.knots) > 1, "There are fewer than two knots.")
 
-    def summarize(self, block: Any) -> Extremes:
+    def summarize(self, block: Rows) -> Extremes:
         return extremes(block.X)
 
     def estimate(self, s: Extremes) -> Self:

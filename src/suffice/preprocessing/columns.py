@@ -9,6 +9,8 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Rows
 from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -32,7 +34,7 @@ class ColumnMoments(Model):
     mean: Annotated[np.ndarray, "(D,)"]
     variance: Annotated[np.ndarray, "(D,)"]
 
-    def summarize(self, block: Any) -> Observations:
+    def summarize(self, block: Rows) -> Observations:
         return Observations(float(block.weight.sum()), moments(block.X, block.weight, "diagonal"))
 
     def estimate(self, s: Observations) -> Self:
@@ -55,7 +57,7 @@ class ColumnRanges(Model):
     low: Annotated[np.ndarray, "(D,)"]
     high: Annotated[np.ndarray, "(D,)"]
 
-    def summarize(self, block: Any) -> Ranges:
+    def summarize(self, block: Rows) -> Ranges:
         return Ranges(float(block.weight.sum()), extremes(block.X))
 
     def estimate(self, s: Ranges) -> Self:
@@ -70,7 +72,7 @@ class ColumnQuantiles(Model):
     values: Annotated[np.ndarray, "(Q, D) or (0, D)"]
     zeros: bool = True  # whether the entries count that sparse rows do not store
 
-    def summarize(self, block: Any) -> QuantileSketch:
+    def summarize(self, block: Rows) -> QuantileSketch:
         return quantile_sketch(block.X, block.weight, self.zeros)
 
     def estimate(self, s: QuantileSketch) -> Self:
@@ -95,7 +97,7 @@ class ColumnTransform(OnePass):
     def _check_input(self, X: Any) -> None:
         """Raise for data that the options do not allow, as scikit-learn does."""
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Partitions:
         self._check_input(X)
         return super()._opened(X, None, sample_weight, reset)
 
@@ -129,7 +131,7 @@ class RangeTransform(ColumnTransform):
 
     model_: Annotated[ColumnRanges, "D"]
 
-    def _start(self, data: Partitions, classes: Any = None) -> ColumnRanges:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> ColumnRanges:
         return ColumnRanges(np.full(self.n_features_in_, np.nan), np.full(self.n_features_in_, np.nan))
 
 
@@ -142,7 +144,7 @@ class QuantileTransform(ColumnTransform):
         """The quantiles to compute."""
         raise NotImplementedError
 
-    def _start(self, data: Partitions, classes: Any = None) -> ColumnQuantiles:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> ColumnQuantiles:
         probabilities = np.asarray(self._probabilities(), dtype=np.float64)
         zeros = not getattr(self, "ignore_implicit_zeros", False)
         return ColumnQuantiles(probabilities, np.empty((0, self.n_features_in_)), zeros)

@@ -17,6 +17,8 @@ from sklearn import preprocessing
 from sklearn.utils._param_validation import StrOptions
 from sklearn.utils.validation import check_is_fitted, validate_data
 
+from ..core.arguments import Seed
+
 QUANTILE_METHODS = {
     *("inverted_cdf", "averaged_inverted_cdf", "closest_observation", "interpolated_inverted_cdf", "hazen"),
     *("weibull", "linear", "median_unbiased", "normal_unbiased"),
@@ -50,7 +52,7 @@ else:  # scikit-learn < 1.9
             quantile_method: str = "averaged_inverted_cdf",
             dtype: Any = None,
             subsample: int | None = 200_000,
-            random_state: Any = None,
+            random_state: Seed = None,
         ) -> None:
             self.n_bins = n_bins
             self.encode = encode

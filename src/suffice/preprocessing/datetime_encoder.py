@@ -5,9 +5,10 @@ from __future__ import annotations
 from typing import Any, ClassVar
 
 import numpy as np
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.utils.validation import check_array, check_is_fitted, validate_data
 
+from ..core.arguments import MaybeArray
 from ..core.loop import Progress
 from ..estimator.answers import row_wise
 from ..estimator.base import Estimator
@@ -103,7 +104,7 @@ class DatetimeEncoder(TransformerMixin, Estimator):
         if unknown or not self.features:
             raise ValueError(f"features={self.features!r} must name parts of a time, of {list(PERIODS)}.")
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Any:
         """Learn the names of the columns. The data is not read."""
         source = source_of(X)
         if isinstance(source, TableSource):
@@ -189,7 +190,7 @@ def part_of(times: np.ndarray, part: str) -> np.ndarray:
     return np.where(np.isnat(times), np.nan, numbers)
 
 
-def _times(estimator: Any, X: Any, reset: bool) -> np.ndarray:
+def _times(estimator: BaseEstimator, X: Any, reset: bool) -> np.ndarray:
     """Times in memory, (N, D), in microseconds."""
     validate_data(estimator, X=X, skip_check_array=True, reset=reset)
     if hasattr(X, "columns"):

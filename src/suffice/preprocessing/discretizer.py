@@ -11,6 +11,8 @@ from sklearn import preprocessing
 from sklearn.cluster import KMeans
 from threadpoolctl import threadpool_limits
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.model import Model
@@ -33,7 +35,7 @@ class Bins(Model):
     method: str  # of `numpy.quantile`
     edges: Annotated[tuple[np.ndarray, ...], "D of (B_d,) or 0 of (0,)"] = ()
 
-    def summarize(self, block: Any) -> QuantileSketch:
+    def summarize(self, block: Rows) -> QuantileSketch:
         return quantile_sketch(block.X, block.weight)
 
     def estimate(self, s: QuantileSketch) -> Self:
@@ -136,7 +138,7 @@ class KBinsDiscretizer(ColumnTransform, compat.KBinsDiscretizer):
     _derived = ("_encoder", "bin_edges_", "n_bins_")
     _guarantee = Guarantee.always("bit")
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Partitions:
         if (
             self.strategy == "quantile"
             and sample_weight is not None
@@ -149,7 +151,7 @@ class KBinsDiscretizer(ColumnTransform, compat.KBinsDiscretizer):
             )
         return super()._opened(X, y, sample_weight, reset)
 
-    def _start(self, data: Partitions, classes: Any = None) -> Bins:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> Bins:
         n_bins = self._validate_n_bins(self.n_features_in_)
         return Bins(n_bins, self.strategy, self.quantile_method)
 

@@ -21,7 +21,8 @@ import scipy.sparse as sp
 from sklearn import preprocessing
 from sklearn.utils.validation import check_array, check_is_fitted
 
-from ..core.blocks import missing
+from ..core.arguments import MaybeArray
+from ..core.blocks import Rows, missing
 from ..core.coded import Coded, coded, objects
 from ..core.loop import Progress
 from ..core.partitions import Partitions
@@ -46,7 +47,7 @@ class Occurrences(Statistics):
     categories: CategoryCounts  # of one group
 
     @classmethod
-    def of(cls, block: Any) -> Occurrences:
+    def of(cls, block: Rows) -> Occurrences:
         if not block.weight.all():  # rows of weight zero have no categories
             block = block[np.flatnonzero(block.weight)]
         columns = [weigh_categories(*column, block.weight[:, None]) for column in columns_of(block.X)]
@@ -106,7 +107,7 @@ class Encoder(Estimator):
     __sklearn_tags__ = tags(string=True)
     _guarantee = Guarantee.always("bit")
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Any:
         """Partitions of rows; or arrays without weights, which scikit-learn fits."""
         source = source_of(X)
         if isinstance(source, ArraySource) and sample_weight is None:

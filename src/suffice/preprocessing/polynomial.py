@@ -10,6 +10,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn import preprocessing
 
+from ..core.arguments import MaybeArray
 from ..core.loop import Progress
 from ..core.model import Predictor
 from ..core.partitions import Partitions
@@ -91,7 +92,7 @@ class PolynomialFeatures(ColumnTransform, preprocessing.PolynomialFeatures):
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.PolynomialFeatures._parameter_constraints
     _guarantee = Guarantee.always("bit")
 
-    def _solve(self, data: Partitions, classes: Any = None) -> Progress:
+    def _solve(self, data: Partitions, classes: MaybeArray = None) -> Progress:
         """The products, without a pass over the data."""
         products = preprocessing.PolynomialFeatures(**self.get_params(deep=False))
         products.fit(sp.csr_array((1, self.n_features_in_)))
@@ -195,7 +196,7 @@ class SplineTransformer(ColumnTransform, compat.SplineTransformer):
         tags.input_tags.allow_nan = self.handle_missing == "zeros"
         return tags
 
-    def _start(self, data: Partitions, classes: Any = None) -> ColumnRanges | ColumnQuantiles:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> ColumnRanges | ColumnQuantiles:
         D = self.n_features_in_
         if isinstance(self.knots, str) and self.knots == "quantile":
             return ColumnQuantiles(np.linspace(0.0, 1.0, self.n_knots), np.empty((0, D)))

@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from scipy.stats import norm
 from sklearn import preprocessing
 
+from ..core.arguments import MaybeArray
 from ..core.loop import Progress
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -90,7 +91,7 @@ class StandardScaler(Updatable, ColumnTransform, preprocessing.StandardScaler):
         if self.with_mean and sp.issparse(X):
             raise ValueError(CENTERED.format("with_mean"))
 
-    def _start(self, data: Partitions, classes: Any = None) -> ColumnMoments:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> ColumnMoments:
         return ColumnMoments(np.zeros(self.n_features_in_), np.ones(self.n_features_in_))
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:

@@ -21,6 +21,7 @@ import numpy as np
 from sklearn import preprocessing
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from ..core.arguments import MaybeArray
 from ..core.blocks import Rows, missing
 from ..core.coded import coded
 from ..core.extras import required
@@ -40,7 +41,7 @@ from ..statistics import CategoryCounts, Distinct, class_codes, distinct
 from .encoders import Encoder, Occurrences, serving, weigh_categories, without_na
 
 
-def with_target(source: Any, y: Any, sample_weight: Any) -> Any:
+def with_target(source: Any, y: MaybeArray, sample_weight: MaybeArray) -> Any:
     """The source. If targets and weights are passed beside an Arrow table, they become columns of the
     table."""
     if y is None or not isinstance(source, ArrowSource) or source.table is not None:
@@ -245,7 +246,7 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
     _parameter_constraints: ClassVar[dict[str, Any]] = preprocessing.TargetEncoder._parameter_constraints
     _guarantee = Guarantee.always()
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Any:
         """Partitions of rows; or arrays without weights, with the targets, which scikit-learn fits."""
         source: Any = with_target(source_of(X), y, sample_weight)
         self._must_have_target(source, y)
@@ -267,7 +268,7 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
         (s,) = data.fold(_by_fold, self._learn_type(data), 1).parts
         return self._learnt(s)
 
-    def fit_transform(self, X: Any, y: Any = None, **params: Any) -> Any:
+    def fit_transform(self, X: Any, y: MaybeArray = None, **params: Any) -> Any:
         """Learn the encodings, and encode each row by those that were learned without its fold.
 
         Parameters
@@ -296,7 +297,7 @@ class TargetEncoder(Encoder, preprocessing.TargetEncoder):
             reader = self._fit_by_fold(source, int(self.cv))
         return reader.rows(source.container) if bare.is_plain else source.read_by(reader)
 
-    def _must_have_target(self, source: Any, y: Any) -> None:
+    def _must_have_target(self, source: Any, y: MaybeArray) -> None:
         """Raise for rows without targets. A column of a table may hold them."""
         if y is None and not isinstance(source, TableSource):
             raise ValueError(
@@ -415,7 +416,7 @@ def _places(categories: np.ndarray, values: np.ndarray) -> np.ndarray:
     )
 
 
-def _labels(block: Any) -> Parts:
+def _labels(block: Rows) -> Parts:
     """The weight of targets that are not whole numbers, and the distinct values of the others."""
     y = block.y
     if missing(y).any():
@@ -424,7 +425,7 @@ def _labels(block: Any) -> Parts:
     return Parts((block.weight[parts].sum(keepdims=True), Distinct((distinct(y[~parts]),))))
 
 
-def _by_fold(classes: Sequence[Any] | None, n_folds: int, block: Any) -> Parts:
+def _by_fold(classes: Sequence[Any] | None, n_folds: int, block: Rows) -> Parts:
     """The moments of the targets of each fold, which is the last column."""
     X, y = block.X, block.y
     if missing(y).any():

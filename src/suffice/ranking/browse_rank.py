@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.arguments import MaybePath
 from ..core.loop import Progress
 from ..estimator.guarantees import KEEPS_LINKS
 from ..estimator.parameters import Numbers
@@ -108,7 +109,7 @@ class BrowseRank(Walks):
         dangling: str = "restart",
         tol: float = 1e-8,
         max_iter: int = 1000,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.staying = staying
         self.damping = damping

@@ -11,6 +11,7 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybePath
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..estimator.guarantees import KEEPS_LINKS
@@ -115,7 +116,7 @@ class HITS(LinkEstimator):
 
     model_: Hubs
 
-    def __init__(self, *, tol: float = 1e-8, max_iter: int = 1000, checkpoint: Any = None) -> None:
+    def __init__(self, *, tol: float = 1e-8, max_iter: int = 1000, checkpoint: MaybePath = None) -> None:
         self.tol = tol
         self.max_iter = max_iter
         self.checkpoint = checkpoint

@@ -16,6 +16,7 @@ import scipy.sparse as sp
 from scipy.sparse.linalg import LinearOperator, bicgstab, splu
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, MaybePath
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -96,7 +97,7 @@ class LinkEstimator(Iterative):
     takes: ClassVar[str] = "edges"
     __sklearn_tags__ = tags(two_d_array=False, string=True)
 
-    def fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Compute the scores of the nodes of a graph.
 
         Parameters
@@ -117,7 +118,7 @@ class LinkEstimator(Iterative):
         """
         return self._fit_to(X, None, sample_weight)
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Any:
         """The graph of the links."""
         graph = read_graph(*open_edges(self, X, sample_weight))
         self.nodes_ = graph.nodes
@@ -168,7 +169,7 @@ class Walks(LinkEstimator):
 
         return watch.loop(step, Walk(model))
 
-    def _bounded(self, walk: Walk, model: Surfer, s: Any, change: float) -> Walk:
+    def _bounded(self, walk: Walk, model: Surfer, s: LinkMass | None, change: float) -> Walk:
         """The next state, with its error bound."""
         rate, d = change / walk.change if walk.change else 0.0, self.damping
         if d == 1.0 or (self.dangling == "leak" and getattr(model, "power", False)):
@@ -345,7 +346,7 @@ class PageRank(Walks):
         start: Any = None,
         tol: float = 1e-8,
         max_iter: int = 1000,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.damping = damping
         self.restart = restart
@@ -356,7 +357,7 @@ class PageRank(Walks):
         self.max_iter = max_iter
         self.checkpoint = checkpoint
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Any:
         """The graph of the links, or the links with the numbers of their nodes if the graph is too large."""
         data, nodes = open_edges(self, X, sample_weight)
         numbered = number_nodes(data, nodes)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from typing import Annotated, Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 
 from ..core.blocks import Edges
 from ..core.cost import afford
@@ -130,7 +131,7 @@ def _changed(x: Shards, known: Shards, shard: Shard) -> np.ndarray:
     return np.array([np.abs(shard.values - x.take(shard.keys)).sum(), shard.values[stranded].sum()])
 
 
-def rank_in_shards(estimator: Any, data: Any, numbering: Numbering, extent: Extent) -> Walk:
+def rank_in_shards(estimator: BaseEstimator, data: Any, numbering: Numbering, extent: Extent) -> Walk:
     """The fit of a PageRank whose scores stay in shards."""
     if numbering.ids is not None:
         raise MemoryError(

@@ -7,12 +7,13 @@ from typing import Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.arguments import MaybeArray
 from ..inputs import open_edges
 from .links import read_graph
 from .page_rank import PageRank
 
 
-def transition_matrix(X: Any, sample_weight: Any = None) -> tuple[sp.csr_array, np.ndarray]:
+def transition_matrix(X: Any, sample_weight: MaybeArray = None) -> tuple[sp.csr_array, np.ndarray]:
     """Transition matrix of the random walk on a graph, by the weights of the links.
 
     Parameters

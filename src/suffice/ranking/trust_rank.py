@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.arguments import MaybePath
 from ..core.loop import Progress, Watch
 from ..estimator.guarantees import KEEPS_LINKS
 from ..estimator.parameters import AT_LEAST_1
@@ -107,7 +108,7 @@ class TrustRank(Walks):
         dangling: str = "restart",
         tol: float = 1e-8,
         max_iter: int = 1000,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.seeds = seeds
         self.n_candidates = n_candidates

@@ -15,6 +15,7 @@ from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, Seed
 from ..core.blocks import Sequences
 from ..core.cost import afford
 from ..core.loop import Progress
@@ -300,7 +301,7 @@ class MarkovChain(DensityMixin, Estimator):
         return self._publish(Progress(Chain(names, first, P / rows[:, None]), statistics=counts))
 
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None
+        self, X: Any, y: MaybeArray = None, groups: MaybeArray = None, sample_weight: MaybeArray = None
     ) -> Self:
         """Count in two passes: the distinct states, then the transitions.
 
@@ -322,7 +323,7 @@ class MarkovChain(DensityMixin, Estimator):
         """
         return self._fit_to((X, groups), None, sample_weight)
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Partitions:
         """The sequences, checked. `X` is the pair of the `X` and the `groups` of `fit`."""
         steps, groups = X
         return open_sequences(self, _columns(steps), None, groups, sample_weight, reset=reset)
@@ -350,7 +351,7 @@ class MarkovChain(DensityMixin, Estimator):
     # Probabilities of sequences --------------------------------------------------------------------
 
     @row_wise
-    def score_samples(self, X: Any, groups: Any = None) -> Any:
+    def score_samples(self, X: Any, groups: MaybeArray = None) -> Any:
         """Log-probability of each step given the previous ones. Their sum is that of the sequence.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
@@ -358,17 +359,19 @@ class MarkovChain(DensityMixin, Estimator):
         block, shaped = self._read(X, groups)
         return shaped(map_block(self.model_.log_probability, block))
 
-    def _read(self, X: Any, groups: Any) -> tuple[Sequences, Shape]:
+    def _read(self, X: Any, groups: MaybeArray) -> tuple[Sequences, Shape]:
         return read_sequences(self, _columns(X), groups)
 
-    def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, y: MaybeArray = None, groups: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> float:
         """Mean log-probability per step."""
         check_is_fitted(self)
         data = self._opened((X, groups), None, sample_weight, reset=False)
         total, weight = data.fold(_log_probability, self.model_)
         return float(total / weight)
 
-    def sample(self, n_steps: int, random_state: Any = None) -> np.ndarray:
+    def sample(self, n_steps: int, random_state: Seed = None) -> np.ndarray:
         """Draw a sequence of states: rows of `states_`."""
         check_is_fitted(self)
         uniform = check_random_state(random_state).uniform(size=n_steps)

@@ -6,10 +6,11 @@ from collections.abc import Callable
 from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
-from sklearn.base import ClassifierMixin
+from sklearn.base import BaseEstimator, ClassifierMixin
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray
 from ..core.blocks import Sequences
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
@@ -34,12 +35,12 @@ class SequenceEstimator(Iterative):
     __metadata_request__predict_log_proba: ClassVar[dict[str, bool]] = {"groups": True}
     __metadata_request__score: ClassVar[dict[str, bool]] = {"groups": True}
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Partitions:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Partitions:
         """Return the checked sequences to fit. `X` is a pair, the `X` and the `groups` of `fit`."""
         steps, groups = X
         return open_sequences(self, steps, y, groups, sample_weight, reset=reset, block_rows=self._block_rows)
 
-    def _of_steps(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> Any:
+    def _of_steps(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: MaybeArray) -> Any:
         """Return a result for each step, in the shape of the input.
 
         `f` takes a block of sequences, and returns one result per row.
@@ -47,7 +48,7 @@ class SequenceEstimator(Iterative):
         block, shaped = read_sequences(self, X, groups)
         return shaped(map_block(f, block))
 
-    def _of_sequences(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: Any) -> np.ndarray:
+    def _of_sequences(self, f: Callable[[Sequences], np.ndarray], X: Any, groups: MaybeArray) -> np.ndarray:
         """Return a result for each sequence. `f` returns them for a block of sequences."""
         return map_block(f, read_sequences(self, X, groups)[0])
 
@@ -62,7 +63,7 @@ class StepClassifier(ClassifierMixin, SequenceEstimator):
     __sklearn_tags__ = tags(sparse=True)
 
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None
+        self, X: Any, y: MaybeArray = None, groups: MaybeArray = None, sample_weight: MaybeArray = None
     ) -> Self:
         """Fit to labelled sequences.
 
@@ -93,7 +94,7 @@ distributed data set
         return self.classes_[self.model_.chains(block).best()[0]]
 
     @row_wise
-    def predict(self, X: Any, groups: Any = None) -> Any:
+    def predict(self, X: Any, groups: MaybeArray = None) -> Any:
         """Predict the labels of each sequence by the best path (Viterbi), in the shape of the input.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
@@ -145,7 +146,9 @@ distributed data set
         names = getattr(self, "feature_names_in_", None)
         return f"x{d}" if names is None else str(names[d])
 
-    def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, y: MaybeArray = None, groups: MaybeArray = None, sample_weight: Any = None
+    ) -> float:
         """Accuracy: the fraction of steps with the correct label.
 
         Parameters
@@ -171,7 +174,7 @@ distributed data set
         return float(accuracy_score(shape.rows(y, "y"), labels, sample_weight=sample_weight))
 
 
-def _right_steps(estimator: Any, block: Sequences) -> np.ndarray:
+def _right_steps(estimator: BaseEstimator, block: Sequences) -> np.ndarray:
     """Return the weight of the correctly labelled steps, and of all steps."""
     assert block.y is not None
     predicted = estimator._labels(block)
@@ -180,7 +183,9 @@ def _right_steps(estimator: Any, block: Sequences) -> np.ndarray:
     return np.array([block.step_weight[right].sum(), block.step_weight.sum()])
 
 
-def scored(estimator: Any, f: Callable[..., np.ndarray], X: Any, sample_weight: Any) -> float:
+def scored(
+    estimator: BaseEstimator, f: Callable[..., np.ndarray], X: Any, sample_weight: MaybeArray
+) -> float:
     """Return the ratio of the two sums of f(estimator, block), over a table that contains the labels."""
     check_is_fitted(estimator)
     data = open_sequences(estimator, X, None, None, sample_weight, reset=False)

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from sklearn.utils import check_consistent_length, column_or_1d
 
+from ..core.arguments import MaybeArray
 from ..core.blocks import offsets
 from ..inputs.sequences import runs
 
@@ -28,7 +29,9 @@ class Chunk(NamedTuple):
     type: str
 
 
-def chunks(labels: Any, groups: Any = None, *, scheme: str = "iob2", strict: bool = False) -> list[Chunk]:
+def chunks(
+    labels: Any, groups: MaybeArray = None, *, scheme: str = "iob2", strict: bool = False
+) -> list[Chunk]:
     """Extract chunks from the labels of steps.
 
     A label is `O` (outside of all chunks), or a letter and an optional type, such as `B-PER`. A chunk begins
@@ -108,7 +111,7 @@ class ChunkScores(ChunkScore):
 
 
 def chunk_scores(
-    y_true: Any, y_pred: Any, groups: Any = None, *, scheme: str = "iob2", strict: bool = False
+    y_true: Any, y_pred: Any, groups: MaybeArray = None, *, scheme: str = "iob2", strict: bool = False
 ) -> ChunkScores:
     """Precision, recall and F1 of chunks, overall and by type.
 
@@ -158,7 +161,7 @@ def chunk_scores(
     return ChunkScores(right.total(), len(predicted), len(true), by_type)
 
 
-def _flat(labels: Any, groups: Any) -> tuple[np.ndarray, np.ndarray]:
+def _flat(labels: Any, groups: MaybeArray) -> tuple[np.ndarray, np.ndarray]:
     """Return the concatenated labels, and the offsets of the sequences."""
     if hasattr(labels, "to_pylist"):  # an Arrow column
         labels = labels.to_pylist()

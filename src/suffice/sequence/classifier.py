@@ -12,10 +12,11 @@ from typing import Annotated, Any, ClassVar, Self
 
 import numpy as np
 from scipy.special import log_softmax
-from sklearn.base import ClassifierMixin, clone
+from sklearn.base import BaseEstimator, ClassifierMixin, clone
 from sklearn.metrics import accuracy_score
 from sklearn.utils.validation import check_is_fitted, column_or_1d
 
+from ..core.arguments import MaybeArray
 from ..core.blocks import Sequences
 from ..core.loop import Progress, Watch
 from ..core.model import Family, Model
@@ -145,7 +146,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
 
     def __init__(
         self,
-        estimator: Any = None,
+        estimator: BaseEstimator | None = None,
         *,
         class_prior: Any = None,
         threshold: float | None = None,
@@ -157,7 +158,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         self.outlier_label = outlier_label
 
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None
+        self, X: Any, y: MaybeArray = None, groups: MaybeArray = None, sample_weight: MaybeArray = None
     ) -> Self:
         """Fit the models of all classes. They share each pass over the data.
 
@@ -210,13 +211,13 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
     def _fitted(self, progress: Progress) -> dict[str, Any]:
         return {"classes_": progress.model.classes, "class_prior_": progress.model.prior}
 
-    def log_likelihood(self, X: Any, groups: Any = None) -> np.ndarray:
+    def log_likelihood(self, X: Any, groups: MaybeArray = None) -> np.ndarray:
         """log p(sequence given c), (n_sequences, n_classes)."""
         check_is_fitted(self)
         return self._of_sequences(self.model_.log_likelihoods, X, groups)
 
     @row_wise
-    def predict_log_proba(self, X: Any, groups: Any = None) -> np.ndarray:
+    def predict_log_proba(self, X: Any, groups: MaybeArray = None) -> np.ndarray:
         """Log-probabilities of the classes, one row per sequence.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
@@ -230,7 +231,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         return log_softmax(joint, axis=1)
 
     @row_wise
-    def predict_proba(self, X: Any, groups: Any = None) -> np.ndarray:
+    def predict_proba(self, X: Any, groups: MaybeArray = None) -> np.ndarray:
         """Probabilities of the classes, one row per sequence.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
@@ -238,7 +239,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         return np.exp(self.predict_log_proba(X, groups))
 
     @row_wise
-    def predict(self, X: Any, groups: Any = None) -> np.ndarray:
+    def predict(self, X: Any, groups: MaybeArray = None) -> np.ndarray:
         """Predict the most probable class of each sequence, or `outlier_label` if it is below `threshold`.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
@@ -262,7 +263,7 @@ class SequenceClassifier(ClassifierMixin, SequenceEstimator):
         kind = np.result_type(label, outlier)
         return np.where(none, outlier.astype(kind), label.astype(kind))
 
-    def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: Any = None, groups: MaybeArray = None, sample_weight: Any = None) -> float:
         """Accuracy on sequences. Leave out `y` if a column of the table holds the classes."""
         if y is None:
             return scored(self, _right_sequences, X, sample_weight)
@@ -285,7 +286,7 @@ def _right_sequences(estimator: SequenceClassifier, block: Sequences) -> np.ndar
     return np.array([block.weight[right].sum(), block.weight.sum()])
 
 
-def _starts(template: HiddenMarkovModel, data: Any, D: int) -> tuple[HiddenMarkov, ...]:
+def _starts(template: HiddenMarkovModel, data: Partitions, D: int) -> tuple[HiddenMarkov, ...]:
     """Return the initial models of one class."""
     member = clone(template)
     member.n_features_in_ = D

@@ -12,8 +12,10 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from numpy.typing import ArrayLike
 
-from ..core.blocks import Sequences, power_of_two
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import Matrix, Sequences, power_of_two
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -29,6 +31,7 @@ from ..fitting.linear_algebra import add_transposed_times, times
 from ..fitting.standardize import ColumnSizes, Standardization, column_sizes
 from ..inputs import in_blocks, read_sequences
 from ..kernels import Kernel, KernelColumns, Linear, as_kernel
+from ..kernels.base import KernelLike
 from ..statistics import Distinct, Objective, class_codes, class_weights, classes_of, distinct
 from .base import StepClassifier
 from .chain import Chains
@@ -59,7 +62,7 @@ class LinearChain(LossModel):
         if self.kernel is None:
             sizes["D"] = sizes["M"]
 
-    def features(self, block: Any) -> Any:
+    def features(self, block: Sequences) -> Any:
         """Return the block. With a kernel, its features are the kernels of the steps with the points."""
         return block if self.kernel is None else block.replace(X=self.kernel(block.X))
 
@@ -78,11 +81,11 @@ class LinearChain(LossModel):
         split = len(theta) - (1 + E) * K * K
         return theta[:split].reshape(-1, K), theta[split:].reshape(1 + E, K, K)
 
-    def chains(self, block: Any) -> Chains:
+    def chains(self, block: Sequences) -> Chains:
         """Return the log potentials of the sequences of a block."""
         return self._chains(self.features(block))
 
-    def _chains(self, block: Any) -> Chains:
+    def _chains(self, block: Sequences) -> Chains:
         K = len(self.classes)
         move = self.moves[0]
         if len(self.edge):
@@ -94,7 +97,7 @@ class LinearChain(LossModel):
         columns = X[:, self.edge]
         return columns.toarray() if sp.issparse(columns) else columns
 
-    def runs(self, block: Any, by_step: bool = False) -> Iterable[Any]:
+    def runs(self, block: Sequences, by_step: bool = False) -> Iterable[Any]:
         """Iterate over runs of sequences of a block whose scores stay in the cache.
 
         `by_step` tells whether each step has scores of transitions.
@@ -103,7 +106,7 @@ class LinearChain(LossModel):
         rows = power_of_two(RUN_BYTES / (8 * K * (K if by_step or len(self.edge) else 1)), 64)
         return (block[part] for part in block.parts(rows))
 
-    def summarize(self, block: Any, each: Callable[..., Iterable[Any]] = map) -> Objective:
+    def summarize(self, block: Sequences, each: Callable[..., Iterable[Any]] = map) -> Objective:
         """Return minus the log-likelihood, and its gradient: expected minus observed counts.
 
         Steps are the examples. All runs of the block are added to one array, in order. `each` is `map`, or
@@ -123,7 +126,7 @@ class LinearChain(LossModel):
         score = self._observe(run, -weight, states, moves, chains)
         return run, states, moves, float(weight.dot(chains.log_sum)) + score
 
-    def weights(self, block: Any) -> np.ndarray:
+    def weights(self, block: Sequences) -> np.ndarray:
         """Return the weights of sequences times the mean of the class weights of their labels, (S,)."""
         if (self.class_weight == 1).all():
             return block.weight
@@ -131,7 +134,7 @@ class LinearChain(LossModel):
         sums = np.bincount(np.repeat(np.arange(len(block)), block.lengths), of_steps, minlength=len(block))
         return block.weight * sums / np.maximum(block.lengths, 1)
 
-    def observed(self, block: Any) -> np.ndarray:
+    def observed(self, block: Sequences) -> np.ndarray:
         """Return the observed counts of features and transitions, (P,)."""
         K, out = len(self.classes), np.zeros(len(self.theta))
         for run in self.runs(self.features(block)):
@@ -141,14 +144,14 @@ class LinearChain(LossModel):
             self._add_counts(run.X, states, moves, out)
         return out
 
-    def expected(self, block: Any) -> np.ndarray:
+    def expected(self, block: Sequences) -> np.ndarray:
         """Return the expected counts of features and transitions given x, (P,)."""
         out = np.zeros(len(self.theta))
         for run in self.runs(self.features(block)):
             self._add_counts(run.X, *self._chains(run).smoothed(run.weight), out)
         return out
 
-    def expected_by_total(self, totals: np.ndarray, block: Any) -> np.ndarray:
+    def expected_by_total(self, totals: np.ndarray, block: Sequences) -> np.ndarray:
         """Return the expected counts with class weights by the total of features of a sequence, (M, P)."""
         out = np.zeros((len(totals), len(self.theta)))
         for run in self.runs(self.features(block), by_step=True):
@@ -159,7 +162,7 @@ class LinearChain(LossModel):
                 self._add_counts(run.X[steps], states[steps], moves[steps], out[m])
         return out
 
-    def totals(self, block: Any) -> np.ndarray:
+    def totals(self, block: Sequences) -> np.ndarray:
         """Return the total of the features of each sequence, which does not depend on its labels, (S,)."""
         S = len(block)
         number = np.repeat(np.arange(S), block.lengths)
@@ -180,11 +183,11 @@ class LinearChain(LossModel):
         of_moves = chains.move if chains.move.ndim == 3 else chains.move[None]
         return observe(self.codes(run), run.offset, weight, chains.state, of_moves, states, by_step)
 
-    def codes(self, block: Any) -> np.ndarray:
+    def codes(self, block: Sequences) -> np.ndarray:
         """Return the labels as indices of classes, (N,)."""
         return class_codes(self.classes, block.y)
 
-    def _add_counts(self, X: Any, states: np.ndarray, moves: np.ndarray, out: np.ndarray) -> None:
+    def _add_counts(self, X: Matrix, states: np.ndarray, moves: np.ndarray, out: np.ndarray) -> None:
         of_nodes, of_moves = self._parts(out)
         add_transposed_times(X, states, of_nodes)
         if moves.ndim == 3:
@@ -353,14 +356,14 @@ class ConditionalRandomField(StepClassifier):
         solver: str = "lbfgs",
         max_iter: int = 100,
         tol: float = 1e-4,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         edge_features: Any = None,
-        kernel: Any = "linear",
+        kernel: KernelLike = "linear",
         gamma: float | None = None,
         landmarks: int | None = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         warm_start: bool = False,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.C = C
         self.l1_ratio = l1_ratio
@@ -440,7 +443,7 @@ class ConditionalRandomField(StepClassifier):
         space = to_sample.estimate(data.map(Sequences.rows).fold(Landmarks.summarize, to_sample))
         return space, data.map(_with_features, space) if solver.gathers else Features(data, space)
 
-    def _scale(self, data: Any, start: LinearChain) -> np.ndarray | None:
+    def _scale(self, data: Partitions, start: LinearChain) -> np.ndarray | None:
         """Return the scale of the feature of each weight, (P,), for preconditioning.
 
         The solver optimizes weights times scales. None if all scales are moderate.
@@ -452,7 +455,7 @@ class ConditionalRandomField(StepClassifier):
         scale, K = standard.scale, len(start.classes)
         return np.concatenate([np.repeat(scale, K), np.ones(K * K), np.repeat(scale[start.edge], K * K)])
 
-    def _block_rows(self, block: Any) -> float:
+    def _block_rows(self, block: Sequences) -> float:
         """Return a block size for which computing a summary takes longer than adding it.
 
         A summary may be larger than the rows.
@@ -593,31 +596,31 @@ class ConditionalRandomField(StepClassifier):
     # --- prediction ---------------------------------------------------------------------------------------
 
     @row_wise
-    def predict_proba(self, X: Any, groups: Any = None) -> Any:
+    def predict_proba(self, X: Any, groups: MaybeArray = None) -> Any:
         """Marginal probabilities of the labels of each step given the sequence, (n_steps, n_classes).
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         return self._of_steps(lambda b: self.model_.chains(b).smoothed()[0], X, groups)
 
-    def edge_marginals(self, X: Any, groups: Any = None) -> Any:
+    def edge_marginals(self, X: Any, groups: MaybeArray = None) -> Any:
         """Marginal probabilities of the transitions into each step given the sequence, (n_steps, n_classes,
         n_classes); zero at the first step of a sequence."""
 
-        def in_runs(block: Any) -> np.ndarray:
+        def in_runs(block: Sequences) -> np.ndarray:
             K, model = len(self.classes_), self.model_
             marginals = (model.chains(run).by_step().smoothed()[1] for run in model.runs(block, by_step=True))
             return np.concatenate([np.zeros((0, K, K)), *marginals])
 
         return self._of_steps(in_runs, X, groups)
 
-    def expectations(self, X: Any, groups: Any = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def expectations(self, X: Any, groups: MaybeArray = None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Expected counts over all sequences, in the shapes of the weights: of features by label (`coef_`),
         of transitions (`transitions_`), and of transitions by edge feature (`edge_coef_`)."""
         nodes, moves = self.model_._parts(self.model_.expected(read_sequences(self, X, groups)[0]))
         return nodes.T, moves[0], moves[1:]
 
-    def log_likelihood(self, X: Any, y: Any, groups: Any = None) -> np.ndarray:
+    def log_likelihood(self, X: Any, y: ArrayLike, groups: MaybeArray = None) -> np.ndarray:
         """Log-probability of the labels of each sequence."""
         block, shape = read_sequences(self, X, groups)
         codes = class_codes(self.classes_, shape.rows(y, "y"))
@@ -625,7 +628,7 @@ class ConditionalRandomField(StepClassifier):
         return chains.score(codes) - chains.log_sum
 
     def decode(
-        self, X: Any, groups: Any = None, *, k_best: int = 1, allowed: Any = None, fixed: Any = None
+        self, X: Any, groups: MaybeArray = None, *, k_best: int = 1, allowed: Any = None, fixed: Any = None
     ) -> Any:
         """The most probable labels under constraints.
 
@@ -708,7 +711,7 @@ class ConditionalRandomField(StepClassifier):
                 out[n, self._code(label)] = True
         return out
 
-    def explain(self, X: Any, groups: Any = None, *, top: int | None = None) -> Any:
+    def explain(self, X: Any, groups: MaybeArray = None, *, top: int | None = None) -> Any:
         """Explain the label of each step by features and transitions: weight times value.
 
         Parameters
@@ -789,24 +792,24 @@ def _with_features(space: Landmarks, block: Any) -> Any:
     return block.replace(X=space.features(block.X))
 
 
-def _coded(classes: np.ndarray, block: Any) -> Any:
+def _coded(classes: np.ndarray, block: Sequences) -> Any:
     return block.replace(y=class_codes(classes, block.y))
 
 
-def _step_weight(model: LinearChain, block: Any) -> np.float64:
+def _step_weight(model: LinearChain, block: Sequences) -> np.float64:
     return np.float64(model.weights(block).dot(block.lengths))
 
 
-def _distinct_totals(model: LinearChain, block: Any) -> Distinct:
+def _distinct_totals(model: LinearChain, block: Sequences) -> Distinct:
     return Distinct((np.unique(model.totals(block)),))
 
 
-def _negative(block: Any) -> np.float64:
+def _negative(block: Sequences) -> np.float64:
     values = block.X.data if sp.issparse(block.X) else block.X
     return np.float64((values < 0).sum())
 
 
-def _step_sizes(block: Any) -> ColumnSizes:
+def _step_sizes(block: Sequences) -> ColumnSizes:
     return column_sizes(block.rows())
 
 

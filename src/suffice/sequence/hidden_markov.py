@@ -15,7 +15,8 @@ from sklearn.base import DensityMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import Sequences
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import Matrix, Rows, Sequences
 from ..core.callers import warn
 from ..core.loop import Progress, Watch
 from ..core.model import Family, Model
@@ -87,7 +88,7 @@ class HiddenMarkov(Model):
     fixed: tuple[str, ...] = ()  # which of "start", "transition", "emission" are not estimated
     tied: Annotated[np.ndarray | None, "int (K, K)"] = None  # transitions with equal numbers are equal
 
-    def chains(self, X: Any, offset: np.ndarray | None = None, states: np.ndarray | None = None) -> Chains:
+    def chains(self, X: Matrix, offset: np.ndarray | None = None, states: np.ndarray | None = None) -> Chains:
         """Return the log potentials of sequences, or of one sequence without offsets.
 
         If the state of a step is known, the others have log potential -inf.
@@ -369,8 +370,8 @@ default='gaussian'
         fixed: tuple[str, ...] = (),
         tied: Any = None,
         algorithm: str = "viterbi",
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.emission = emission
@@ -405,7 +406,7 @@ default='gaussian'
         return tags
 
     def fit(  # type: ignore[override]
-        self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None
+        self, X: Any, y: MaybeArray = None, groups: MaybeArray = None, sample_weight: MaybeArray = None
     ) -> Self:
         """Fit to sequences by Baum–Welch.
 
@@ -641,7 +642,9 @@ default='gaussian'
         K = len(self.model_.start)
         return values if len(values) == K else values.reshape(K, -1, *values.shape[1:])
 
-    def partial_fit(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(
+        self, X: Any, y: MaybeArray = None, groups: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> Self:
         """Update the model by a step of stepwise (online) EM.
 
         The statistics of these sequences are averaged with the previous ones.
@@ -689,14 +692,14 @@ default='gaussian'
         return self.model_.chains(block.X, block.offset)
 
     @row_wise
-    def predict(self, X: Any, groups: Any = None) -> Any:
+    def predict(self, X: Any, groups: MaybeArray = None) -> Any:
         """Predict the state of each step, by the `algorithm`: the best path, or the most probable state.
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         return self._of_steps(lambda block: self.classes_[self._decoded(block)], X, groups)
 
-    def decode(self, X: Any, groups: Any = None) -> tuple[float, Any]:
+    def decode(self, X: Any, groups: MaybeArray = None) -> tuple[float, Any]:
         """The best path (Viterbi) of each sequence, and its log-probability, as hmmlearn returns them.
 
         Returns
@@ -715,18 +718,18 @@ default='gaussian'
         return chains.best()[0] if self.algorithm == "viterbi" else chains.smoothed()[0].argmax(axis=1)
 
     @row_wise
-    def predict_proba(self, X: Any, groups: Any = None) -> Any:
+    def predict_proba(self, X: Any, groups: MaybeArray = None) -> Any:
         """Smoothed state probabilities: p(state of a step given its whole sequence).
 
         For rows that are not in memory, and for `to`, see :func:`~suffice.estimator.row_wise`.
         """
         return self._of_steps(lambda block: self._chains(block).smoothed()[0], X, groups)
 
-    def filter(self, X: Any, groups: Any = None) -> Any:
+    def filter(self, X: Any, groups: MaybeArray = None) -> Any:
         """Filtered state probabilities: p(state of a step given the steps up to it)."""
         return self._of_steps(lambda block: self._chains(block).filtered(), X, groups)
 
-    def predict_next(self, X: Any, groups: Any = None) -> np.ndarray:
+    def predict_next(self, X: Any, groups: MaybeArray = None) -> np.ndarray:
         """Probabilities of the state after the last step, one row per sequence; for an empty one, the initial
         probabilities."""
 
@@ -738,37 +741,39 @@ default='gaussian'
 
         return self._of_sequences(ahead, X, groups)
 
-    def pair_posteriors(self, X: Any, groups: Any = None) -> Any:
+    def pair_posteriors(self, X: Any, groups: MaybeArray = None) -> Any:
         """Probabilities of the transitions into each step given the sequence, (n_steps, K, K); zero at the
         first step."""
         return self._of_steps(lambda block: self._chains(block).by_step().smoothed()[1], X, groups)
 
-    def expected_counts(self, X: Any, groups: Any = None) -> ExpectedCounts:
+    def expected_counts(self, X: Any, groups: MaybeArray = None) -> ExpectedCounts:
         """Expected counts given the sequences: of initial states (`start`), of transitions (`moves`), and the
         statistics of the emissions (`emission`); with the log-likelihood."""
         return self.model_.summarize(read_sequences(self, X, groups)[0])
 
-    def log_likelihood(self, X: Any, groups: Any = None) -> np.ndarray:
+    def log_likelihood(self, X: Any, groups: MaybeArray = None) -> np.ndarray:
         """Log-likelihood log p(sequence) of each sequence; -inf if it is impossible."""
         return self._of_sequences(lambda block: self._chains(block).log_sum, X, groups)
 
-    def score(self, X: Any, y: Any = None, groups: Any = None, sample_weight: Any = None) -> float:
+    def score(
+        self, X: Any, y: MaybeArray = None, groups: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> float:
         """Mean log-likelihood per step."""
         log_likelihood, steps = self._total(X, groups, sample_weight)
         return log_likelihood / steps
 
-    def _total(self, X: Any, groups: Any, sample_weight: Any = None) -> tuple[float, float]:
+    def _total(self, X: Any, groups: MaybeArray, sample_weight: MaybeArray = None) -> tuple[float, float]:
         """Return the log-likelihood of all sequences, and the number of their steps."""
         check_is_fitted(self)
         data = self._opened((X, groups), None, sample_weight, reset=False)
         log_likelihood, steps = data.map(_without_states).fold(_scored, self.model_)
         return float(log_likelihood), float(steps)
 
-    def aic(self, X: Any, groups: Any = None) -> float:
+    def aic(self, X: Any, groups: MaybeArray = None) -> float:
         """Akaike information criterion. Lower is better."""
         return 2.0 * self.model_.n_parameters - 2.0 * self._total(X, groups)[0]
 
-    def bic(self, X: Any, groups: Any = None) -> float:
+    def bic(self, X: Any, groups: MaybeArray = None) -> float:
         """Bayesian information criterion. Lower is better."""
         log_likelihood, steps = self._total(X, groups)
         return self.model_.n_parameters * np.log(steps) - 2.0 * log_likelihood
@@ -889,7 +894,7 @@ def _named_categories(value: Any, categories: tuple[np.ndarray, ...]) -> Any:
     return value
 
 
-def _described(block: Any) -> Description:
+def _described(block: Rows) -> Description:
     """The description of rows. Strings are not described."""
     if block.X.dtype.kind in "OU":
         block = block.replace(X=np.full(block.X.shape, np.nan))

@@ -6,9 +6,9 @@ Kalman, "A new approach to linear filtering and prediction problems", 1960.
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from ..core.values import Value
 from ..families.gaussian import LOG_2PI
@@ -33,15 +33,15 @@ class LinearGaussianStateSpace(Value):
     mean: float = 0.0
     variance: float = 1.0
 
-    def filter(self, y: Any) -> tuple[np.ndarray, np.ndarray]:
+    def filter(self, y: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
         """Mean and variance of z_t given y_1 .. y_t, both (T,)."""
         return self._filtered(y)[:2]
 
-    def log_likelihood(self, y: Any) -> float:
+    def log_likelihood(self, y: ArrayLike) -> float:
         """log p(y_1 .. y_T)."""
         return self._filtered(y)[2]
 
-    def _filtered(self, y: Any) -> tuple[np.ndarray, np.ndarray, float]:
+    def _filtered(self, y: ArrayLike) -> tuple[np.ndarray, np.ndarray, float]:
         y = np.asarray(y, dtype=np.float64)
         if y.ndim != 1:
             raise ValueError(f"y has shape {y.shape}, expected (n_steps,): one number per step.")

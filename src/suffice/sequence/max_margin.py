@@ -23,7 +23,8 @@ from typing import Annotated, Any, ClassVar, Self
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.blocks import Sequences, entries_of
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import Matrix, Sequences, entries_of
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -33,6 +34,7 @@ from ..estimator.parameters import NON_NEGATIVE, POSITIVE, Numbers, StrOptions, 
 from ..fitting import LossModel, Problem, find_solver
 from ..fitting.linear_algebra import add_transposed_times, times
 from ..kernels import Kernel, KernelColumns, Linear, as_kernel
+from ..kernels.base import KernelLike
 from ..statistics import class_codes, classes_of
 from .base import StepClassifier
 from .chain import Chains, by_sequence
@@ -80,7 +82,7 @@ class MarginChain(LossModel):
             coef=coef.reshape(self.coef.shape), transitions=transitions.reshape(self.transitions.shape)
         )
 
-    def features(self, X: Any) -> Any:
+    def features(self, X: Matrix) -> Any:
         return X if self.kernel is None else self.kernel(X)
 
     def chains(self, block: Sequences) -> Chains:
@@ -91,10 +93,10 @@ class MarginChain(LossModel):
         state = times(F, np.ascontiguousarray(self.coef.T))
         return Chains(state, np.zeros(len(self.classes)), self.transitions, offset)
 
-    def summarize(self, block: Any) -> Hinge:
+    def summarize(self, block: Sequences) -> Hinge:
         return self._summarize(self.features(block.X), block)
 
-    def _summarize(self, F: Any, block: Any) -> Hinge:
+    def _summarize(self, F: Any, block: Sequences) -> Hinge:
         codes, K = class_codes(self.classes, block.y), len(self.classes)
         chains = self._chains(F, block.offset)
         path, worst = chains.replace(state=chains.state + self.cost[codes]).best()
@@ -268,12 +270,12 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         *,
         loss: Any = "hamming",
         solver: str = "cutting-plane",
-        kernel: Any = "linear",
+        kernel: KernelLike = "linear",
         gamma: float | None = None,
         tol: float = 1e-3,
         max_iter: int = 1000,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.C = C
         self.loss = loss
@@ -430,7 +432,7 @@ class MaxMarginMarkovNetwork(ChainClassifier):
         )
 
 
-def csr(X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def csr(X: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """Data, indices and row pointers."""
     return entries_of(sp.csr_array(X))
 

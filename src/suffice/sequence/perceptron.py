@@ -12,6 +12,7 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 
+from ..core.arguments import MaybePath, Seed
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
 from ..core.randomness import Purpose, generator
@@ -110,8 +111,8 @@ class StructuredPerceptron(ChainClassifier):
         average: bool = True,
         max_iter: int = 100,
         shuffle: bool = True,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.average = average
         self.max_iter = max_iter

@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import Matrix, Rows
 from ..core.shapes import must
 from ..core.statistics import Statistics
 from ..core.values import Value
@@ -29,7 +30,7 @@ class FeatureValues(Statistics):
     categories: Distinct
 
     @classmethod
-    def of(cls, categorical: np.ndarray, max_bins: int, rows: Any) -> FeatureValues:
+    def of(cls, categorical: np.ndarray, max_bins: int, rows: Rows) -> FeatureValues:
         """The values in a block, sketched as finely as `max_bins` bins of about one weight need."""
         capacity = max(max_bins, CAPACITY)
         sketch = quantile_sketch(_numbers(rows.X, ~categorical), rows.weight, capacity=capacity)
@@ -37,7 +38,7 @@ class FeatureValues(Statistics):
         return cls(sketch, Distinct(tuple(categories)))
 
 
-def _numbers(X: Any, columns: np.ndarray) -> Any:
+def _numbers(X: Matrix, columns: np.ndarray) -> Any:
     """Some columns as float64, dense or CSR."""
     if columns.all() and X.dtype == np.float64:
         return X
@@ -46,7 +47,7 @@ def _numbers(X: Any, columns: np.ndarray) -> Any:
     return part if sp.issparse(part) else _floats(part, features)
 
 
-def _floats(X: Any, features: Any) -> np.ndarray:
+def _floats(X: Matrix, features: Any) -> np.ndarray:
     """Columns of numbers as contiguous float64. `features` are their indices, which errors name."""
     try:
         return np.ascontiguousarray(X, np.float64)
@@ -71,7 +72,7 @@ def _is_number(value: Any) -> bool:
     return np.ndim(value) == 0
 
 
-def _column(X: Any, d: int) -> np.ndarray:
+def _column(X: Matrix, d: int) -> np.ndarray:
     if isinstance(X, np.ndarray):
         return X[:, d]
     part = X[:, [d]]

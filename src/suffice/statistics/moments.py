@@ -12,6 +12,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import Matrix, Rows
 from ..core.statistics import Statistics, tree_sum
 
 
@@ -87,7 +88,7 @@ class Moments(Statistics):
         return np.divide(self.scatter, weight, out=np.zeros_like(self.scatter), where=weight > 0)
 
 
-def moments(X: Any, weight: np.ndarray, kind: str = "full", *, overwrite: bool = False) -> Moments:
+def moments(X: Matrix, weight: np.ndarray, kind: str = "full", *, overwrite: bool = False) -> Moments:
     """Weight, mean and scatter of the rows of X, dense or CSR: "full" or "diagonal".
 
     With `overwrite`, a dense X may be overwritten.
@@ -102,7 +103,7 @@ def moments(X: Any, weight: np.ndarray, kind: str = "full", *, overwrite: bool =
     return Moments(of_all.weight[0], of_all.mean[0], of_all.scatter[0])
 
 
-def _sparse_diagonal(X: Any, weight: np.ndarray) -> Moments:
+def _sparse_diagonal(X: sp.csr_array, weight: np.ndarray) -> Moments:
     """Moments of each column of CSR rows: about the mean of the stored entries, then with the zeros. NaN is
     left out."""
     at, w, total = X.indices, np.repeat(weight, np.diff(X.indptr)), float(weight.sum())
@@ -122,7 +123,7 @@ def _sparse_diagonal(X: Any, weight: np.ndarray) -> Moments:
     return Moments(observed, mean, within + stored * (middle - mean) ** 2 + zeros * mean**2)
 
 
-def _sparse_scatter(X: Any, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
+def _sparse_scatter(X: sp.csr_array, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
     """Scatter of CSR rows: columns that are mostly filled are centred, the others have zero as origin."""
     full = 2 * np.bincount(X.indices, minlength=X.shape[1]) > X.shape[0]
     thin, n_thin = _columns(X, ~full), int(np.count_nonzero(~full))
@@ -145,7 +146,7 @@ def _sparse_scatter(X: Any, weight: np.ndarray, mean: np.ndarray) -> np.ndarray:
     return out
 
 
-def _columns(X: Any, which: np.ndarray) -> Any:
+def _columns(X: sp.csr_array, which: np.ndarray) -> Any:
     """These columns of CSR rows. Equals `X[:, which]`, in a fraction of the time."""
     if which.all():
         return X
@@ -228,7 +229,7 @@ class Description(Statistics):
     features: Moments  # diagonal, (D,)
 
 
-def describe(block: Any) -> Description:
+def describe(block: Rows) -> Description:
     """First pass over the rows of a block: the observed entries."""
     features = moments(block.X, block.weight, "diagonal")
     return Description(float(len(block)), float(block.weight.sum()), features)

@@ -12,7 +12,7 @@ from typing import Annotated, Any, NoReturn, Self
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.blocks import dense
+from ..core.blocks import Matrix, Rows, dense
 from ..core.model import Predictor
 from ..core.shapes import must
 from ..core.statistics import Statistics
@@ -82,11 +82,11 @@ class Minkowski(Predictor):
             return np.sqrt(distance)
         return distance if self.p in (1, np.inf) else distance ** (1.0 / self.p)
 
-    def search(self, X: Any, weight: np.ndarray, queries: Any, k: int) -> tuple[np.ndarray, ...]:
+    def search(self, X: Matrix, weight: np.ndarray, queries: Any, k: int) -> tuple[np.ndarray, ...]:
         """The k nearest rows of each query, by comparison with all."""
         return search(X, weight, queries, k, self.p)
 
-    def between(self, queries: Any, X: Any) -> np.ndarray:
+    def between(self, queries: Any, X: Matrix) -> np.ndarray:
         """Distances of queries from all rows, without the root, (Q, N)."""
         from ..loops.neighbors import distances_of
 
@@ -107,7 +107,7 @@ class Pairwise(Predictor):
         """The distances."""
         return distance
 
-    def search(self, X: Any, weight: np.ndarray, queries: Any, k: int) -> tuple[np.ndarray, ...]:
+    def search(self, X: Matrix, weight: np.ndarray, queries: Any, k: int) -> tuple[np.ndarray, ...]:
         """The k nearest rows of each query, by comparison with all."""
         best = nobody(queries.shape[0], k)
         for start in range(0, X.shape[0], PIECE):
@@ -124,7 +124,7 @@ class Pairwise(Predictor):
                 _insert(query, row, distance[query, row], start, weight[piece], *nearest)
         return best
 
-    def between(self, queries: Any, X: Any, piece: slice = slice(None)) -> np.ndarray:
+    def between(self, queries: Any, X: Matrix, piece: slice = slice(None)) -> np.ndarray:
         """Distances of queries from a piece of the rows, (Q, N). NaN, and missing entries of a sparse
         graph, are infinite."""
         if self.metric == "precomputed":
@@ -174,7 +174,7 @@ class Queries(Value):
         return Nearest(len(target), distance, row, vote, targets)
 
 
-def targets_of(block: Any, classes: tuple[np.ndarray, ...]) -> np.ndarray:
+def targets_of(block: Rows, classes: tuple[np.ndarray, ...]) -> np.ndarray:
     """Targets of a block as numbers, (N, T). Without targets, T is zero."""
     if block.y is None:
         return np.empty((len(block), 0))
@@ -196,12 +196,12 @@ def nobody(n_queries: int, k: int) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return np.full((n_queries, k), np.inf), row, np.zeros((n_queries, k))
 
 
-def _numbers(X: Any) -> np.ndarray:
+def _numbers(X: Matrix) -> np.ndarray:
     """Rows in the types that the compiled loops accept."""
     return np.ascontiguousarray(dense(X), np.float64)
 
 
-def search(X: Any, weight: np.ndarray, queries: Any, k: int, p: float) -> tuple[np.ndarray, ...]:
+def search(X: Matrix, weight: np.ndarray, queries: Any, k: int, p: float) -> tuple[np.ndarray, ...]:
     """The k nearest rows of each query, by comparison with all: distances, row numbers and votes, (Q, K).
 
     Rows and queries are dense or CSR. The bits do not depend on it, nor on how rows are compared.
@@ -224,7 +224,7 @@ def search(X: Any, weight: np.ndarray, queries: Any, k: int, p: float) -> tuple[
     return nearest
 
 
-def _search_sparse(X: Any, weight: np.ndarray, queries: Any, p: float, *found: np.ndarray) -> None:
+def _search_sparse(X: Matrix, weight: np.ndarray, queries: Any, p: float, *found: np.ndarray) -> None:
     """The search if rows or queries are CSR. Pieces with few features are made dense; those with many are
     compared as CSR."""
     from ..loops.neighbors import nearest_of_all
@@ -245,7 +245,9 @@ def _search_sparse(X: Any, weight: np.ndarray, queries: Any, p: float, *found: n
             nearest_of_all(_numbers(X[piece]), start, weight[piece], part, p, *nearest)
 
 
-def _by_sparse_products(X: Any, start: int, weight: np.ndarray, queries: Any, *found: np.ndarray) -> None:
+def _by_sparse_products(
+    X: sp.csr_array, start: int, weight: np.ndarray, queries: Any, *found: np.ndarray
+) -> None:
     """Euclidean distances of CSR rows, as `_by_products`, about the origin."""
     D, k, columns = X.shape[1], found[0].shape[1], X.T.tocsr()
     half = np.where(weight > 0, 0.5 * _squares(X), np.inf)

@@ -8,12 +8,12 @@ corrects. Björck, "Iterative refinement of linear least squares solutions", 196
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Annotated, Any, Self
+from typing import Annotated, Self
 
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.blocks import entries_of
+from ..core.blocks import Matrix, entries_of
 from ..core.statistics import Statistics
 from ..loops import double_double as twofold
 
@@ -29,7 +29,7 @@ class NormalResidual(Statistics):
         return self.replace(value=twofold.plus(self.value, other.value), size=self.size + other.size)
 
 
-def normal_residual(X: Any, y: np.ndarray, weight: np.ndarray, theta: np.ndarray) -> NormalResidual:
+def normal_residual(X: Matrix, y: np.ndarray, weight: np.ndarray, theta: np.ndarray) -> NormalResidual:
     """The residual for rows that are dense or CSR, targets (N, T), and coefficients with the intercept, (2,
     T, D + 1)."""
     from ..loops.twofold import add_normal_residual, add_sparse_normal_residual

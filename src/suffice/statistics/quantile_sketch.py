@@ -19,6 +19,7 @@ from typing import Annotated, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
+from ..core.blocks import Matrix
 from ..core.statistics import Statistics
 from ..loops.buckets import compress, merge
 
@@ -120,7 +121,7 @@ class QuantileSketch(Statistics):
 
 
 def quantile_sketch(
-    X: Any, weight: np.ndarray, zeros: bool = True, capacity: int = CAPACITY
+    X: Matrix, weight: np.ndarray, zeros: bool = True, capacity: int = CAPACITY
 ) -> QuantileSketch:
     """Sketch of the columns of X, dense or CSR, without NaN. `zeros` says whether entries that a CSR
     matrix does not store count as zeros."""
@@ -133,7 +134,7 @@ def quantile_sketch(
     return QuantileSketch._of(float(weight.sum()), sketches, capacity)
 
 
-def sparse_columns(X: Any, weight: np.ndarray, zeros: bool) -> Any:
+def sparse_columns(X: sp.csr_array, weight: np.ndarray, zeros: bool) -> Any:
     """The stored values of each column and their weights, and one zero with the weight of the others."""
     by_column, total = X.tocsc(), weight.sum()
     for start, stop in zip(by_column.indptr[:-1], by_column.indptr[1:], strict=True):

@@ -8,8 +8,9 @@ from typing import Annotated, Any, Self
 import numpy as np
 import scipy.sparse as sp
 
-from ..core.blocks import entries_of
+from ..core.blocks import Matrix, Rows, Sequences, entries_of
 from ..core.cost import afford
+from ..core.partitions import Partitions
 from ..core.statistics import Statistics
 
 
@@ -21,7 +22,7 @@ class Totals(Statistics):
     total: Annotated[np.ndarray, "(K, D)"]
 
 
-def totals(X: Any, R: np.ndarray) -> Totals:
+def totals(X: Matrix, R: np.ndarray) -> Totals:
     """Totals of K groups with responsibilities R (N, K) for the rows of X. NaN is left out."""
     if isinstance(X, np.ndarray) and np.isnan(X.sum()):
         seen = ~np.isnan(X)
@@ -29,7 +30,9 @@ def totals(X: Any, R: np.ndarray) -> Totals:
     return Totals(R.sum(axis=0)[:, None], np.asarray(X.T.dot(R).T))
 
 
-def totals_by_label(X: Any, k: np.ndarray, weight: np.ndarray, K: int, above: float | None = None) -> Totals:
+def totals_by_label(
+    X: Matrix, k: np.ndarray, weight: np.ndarray, K: int, above: float | None = None
+) -> Totals:
     """Totals of rows that belong to one group each, k[n]. For dense X, optionally of the entries above a
     threshold."""
     from ..loops.counts import add_above_by_label, add_by_label, add_sparse_by_label
@@ -199,12 +202,12 @@ def distinct(values: np.ndarray) -> np.ndarray:
     return unique[~np.isnan(unique)] if unique.dtype.kind == "f" else unique
 
 
-def distinct_targets(rows: Any) -> Distinct:
+def distinct_targets(rows: Rows | Sequences) -> Distinct:
     """The classes of labelled rows."""
     return Distinct((distinct(rows.y),))
 
 
-def classes_of(data: Any) -> np.ndarray:
+def classes_of(data: Partitions) -> np.ndarray:
     """The classes of labelled examples, at least two."""
     return at_least_two(data.fold(distinct_targets).values[0])
 
@@ -237,13 +240,17 @@ def afford_classes(n_classes: int, numbers_each: int | None = None) -> None:
     )
 
 
-def class_weights(class_weight: Any, data: Any, classes: np.ndarray) -> np.ndarray:
+def class_weights(
+    class_weight: dict[Any, float] | str | None, data: Partitions, classes: np.ndarray
+) -> np.ndarray:
     """The weight of each class from `class_weight`: None, a dict, or 'balanced' over labelled rows."""
     totals = class_totals(data, classes) if isinstance(class_weight, str) else np.empty(0)
     return weights_of_classes(class_weight, classes, totals)
 
 
-def weights_of_classes(class_weight: Any, classes: np.ndarray, totals: np.ndarray) -> np.ndarray:
+def weights_of_classes(
+    class_weight: dict[Any, float] | str | None, classes: np.ndarray, totals: np.ndarray
+) -> np.ndarray:
     """The weight of each class from `class_weight`, for classes with these total weights."""
     if class_weight is None:
         return np.ones(len(classes))
@@ -260,7 +267,7 @@ def weights_of_classes(class_weight: Any, classes: np.ndarray, totals: np.ndarra
     return np.array([weights[c] for c in classes.tolist()], dtype=np.float64)
 
 
-def class_counts(block: Any) -> CategoryCounts:
+def class_counts(block: Rows) -> CategoryCounts:
     """The classes of a block and their weights, for each target."""
     block = block if block.weight.all() else block[np.flatnonzero(block.weight)]
     columns = [block.y] if block.y.ndim == 1 else block.y.T
@@ -268,12 +275,12 @@ def class_counts(block: Any) -> CategoryCounts:
     return CategoryCounts(values, count)
 
 
-def class_totals(data: Any, classes: np.ndarray) -> np.ndarray:
+def class_totals(data: Partitions, classes: np.ndarray) -> np.ndarray:
     """Total weight of the rows of each class, (K,)."""
     return data.fold(_class_totals, classes)
 
 
-def _class_totals(classes: np.ndarray, rows: Any) -> np.ndarray:
+def _class_totals(classes: np.ndarray, rows: Rows) -> np.ndarray:
     return np.bincount(class_codes(classes, rows.y), rows.weight, minlength=len(classes))
 
 

@@ -11,6 +11,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.exceptions import ConvergenceWarning
 
+from ..core.blocks import Matrix
 from ..core.callers import warn
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
@@ -36,7 +37,7 @@ class SupportVectors(Predictor):
     coef: Annotated[np.ndarray, "(P, S)"]
     intercept: Annotated[np.ndarray, "(P,)"]
 
-    def __call__(self, X: Any) -> np.ndarray:
+    def __call__(self, X: Matrix) -> np.ndarray:
         """(N, P)."""
         return self.kernel(X) @ self.coef.T + self.intercept
 
@@ -94,7 +95,7 @@ class SupportFit(Progress):
     offset_: Any = None
 
 
-def as_matrix(X: Any) -> Any:
+def as_matrix(X: Matrix) -> Any:
     """Sparse rows as the matrix type of scikit-learn's attributes; dense rows unchanged."""
     return sp.csr_matrix(X) if sp.issparse(X) else X
 

@@ -10,6 +10,8 @@ import numpy as np
 from sklearn.utils import ClassifierTags, RegressorTags
 from sklearn.utils.metaestimators import available_if
 
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import Rows
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.partitions import Partitions
@@ -21,6 +23,7 @@ from ..estimator.parameters import AT_LEAST_0, NON_NEGATIVE, POSITIVE, StrOption
 from ..estimator.scores import Classifier, Regressor
 from ..fitting import LinearScore
 from ..fitting.landmarks import Features, LandmarkLoss
+from ..kernels.base import KernelLike
 from ..linear_model.kernel_logistic import KernelLoss
 from ..losses import Loss
 from ..statistics import class_totals, classes_of
@@ -61,7 +64,7 @@ class ScoreLoss(LinearScore):
     def loss(self) -> Loss:  # type: ignore[override]
         return Called(self.function or squared)
 
-    def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+    def targets(self, block: Rows) -> tuple[np.ndarray, np.ndarray]:
         return block.y.astype(np.float64), block.weight
 
 
@@ -75,7 +78,7 @@ def _must_have_derivatives(loss: Callable[..., Any]) -> None:
         )
 
 
-def _weight(block: Any) -> float:
+def _weight(block: Rows) -> float:
     return float(block.weight.sum())
 
 
@@ -223,7 +226,7 @@ class KernelMachine(KernelLoss):
         *,
         C: float = 1.0,
         epsilon: float = 0.1,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         gamma: float | None = None,
         degree: float = 3,
         coef0: float = 1,
@@ -232,8 +235,8 @@ class KernelMachine(KernelLoss):
         fit_intercept: bool = True,
         tol: float = 1e-4,
         max_iter: int = 100,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.loss = loss
         self.C = C
@@ -337,7 +340,7 @@ class KernelMachine(KernelLoss):
         best = (scores[:, 0] > 0).astype(int) if scores.shape[1] == 1 else scores.argmax(axis=1)
         return self.classes_[best]
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Accuracy, or the coefficient of determination R^2 of numbers.
 
         Parameters

@@ -17,6 +17,8 @@ import numpy as np
 import scipy.sparse as sp
 from scipy.special import expit
 
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import Matrix, Rows
 from ..core.cost import afford
 from ..core.hashing import example_hashes
 from ..core.loop import Progress, Watch
@@ -103,7 +105,7 @@ class HingeModel(LinearScore):
     def intercept(self) -> np.ndarray:
         return self.theta[:, -1] if self.fit_intercept else np.zeros(len(self.theta))
 
-    def targets(self, block: Any) -> tuple[np.ndarray, np.ndarray]:
+    def targets(self, block: Rows) -> tuple[np.ndarray, np.ndarray]:
         """The signs 1 and -1 of each problem, or the targets, (N, P); and the weights, (N, P).
 
         Where one class is against several, only that class has its class weight, as in LIBLINEAR.
@@ -125,7 +127,7 @@ class HingeModel(LinearScore):
         up, down = y - self.epsilon, -y - self.epsilon
         return [(up - f, up, 1.0), (down + f, down, -1.0)]
 
-    def summarize(self, block: Any) -> HingeSums:
+    def summarize(self, block: Rows) -> HingeSums:
         if self.squared:
             return self.squared_sums(None, block)
         (y, weight), X = self.targets(block), block.X
@@ -142,7 +144,7 @@ class HingeModel(LinearScore):
         gradient = -slopes.sum(axis=0)
         return HingeSums(total, loss, gradient, self._squares(X, curve), hinge, linear, slopes)
 
-    def squared_sums(self, before: np.ndarray | None, block: Any) -> HingeSums:
+    def squared_sums(self, before: np.ndarray | None, block: Rows) -> HingeSums:
         """The sums of squared hinges. If `before` is a point, like `theta`, the Hessian is its change since:
         that of the rows that crossed the margin."""
         (y, weight), X = self.targets(block), block.X
@@ -171,7 +173,9 @@ class HingeModel(LinearScore):
             f[:, p] = sums[2]
         return loss, gradient, f
 
-    def _of_sparse(self, X: Any, y: np.ndarray, weight: np.ndarray) -> tuple[float, np.ndarray, np.ndarray]:
+    def _of_sparse(
+        self, X: Matrix, y: np.ndarray, weight: np.ndarray
+    ) -> tuple[float, np.ndarray, np.ndarray]:
         """The same as `_of_dense`, for CSR rows."""
         f = self.scores(X)
         hinges = [(np.maximum(r, 0.0), sign) for r, _, sign in self.terms(y, f)]
@@ -179,7 +183,7 @@ class HingeModel(LinearScore):
         push = np.sum([weight * r * sign for r, sign in hinges], axis=0)
         return loss, -2.0 * self.gradient(X, push), f
 
-    def curved(self, block: Any) -> Any:
+    def curved(self, block: Rows) -> Any:
         """The block, with the weights of the rows within the margin in place of its targets."""
         curves = [self._curve_of(piece) for piece in block.pieces(8 * self.theta.size)]
         return block.replace(y=np.concatenate(curves or [np.zeros((0, len(self.theta)))]))
@@ -202,7 +206,7 @@ class HingeModel(LinearScore):
         out *= 2.0
         return out
 
-    def curvature_diagonal(self, block: Any) -> np.ndarray:
+    def curvature_diagonal(self, block: Rows) -> np.ndarray:
         """The diagonal of the Hessian of squared hinges, (P, M)."""
         X = block.X
         squares = X.power(2) if sp.issparse(X) else X**2
@@ -213,16 +217,16 @@ class HingeModel(LinearScore):
         first, *rest = (weight * (r > 0) for r, _, _ in self.terms(y, f))
         return sum(rest, first)
 
-    def _curve_of(self, block: Any) -> np.ndarray:
+    def _curve_of(self, block: Rows) -> np.ndarray:
         return self._curve(*self.targets(block), self.scores(block.X))
 
-    def _squares(self, X: Any, curve: Any) -> Any:
+    def _squares(self, X: Matrix, curve: Any) -> Any:
         """The Hessian, a diagonal block for each problem; 0 if the solver does not use it."""
         if not self.curvature:
             return 0.0
         return self.hessian(X, np.ones(len(curve)), ((p, p, curve[:, p]) for p in range(len(self.theta))))
 
-    def _dual_sums(self, X: Any, dual: Any) -> tuple[np.ndarray, np.ndarray]:
+    def _dual_sums(self, X: Matrix, dual: Any) -> tuple[np.ndarray, np.ndarray]:
         """Sums of dual variables times levels, (2,), and times the columns of their terms, (2, P M).
 
         The first entry sums rows that push the score up, the second rows that push it down.
@@ -235,7 +239,7 @@ class HingeModel(LinearScore):
                 slopes[side] += way * self.gradient(X, mine)
         return linear, slopes
 
-    def nearest_terms(self, size: int, block: Any) -> NearestTerms:
+    def nearest_terms(self, size: int, block: Rows) -> NearestTerms:
         """The `size` distinct rows that are nearest to the margin, and the dual sums of all rows."""
         (y, weight), X = self.targets(block), block.X
         f = self.scores(X)
@@ -718,12 +722,12 @@ class LinearSVC(SparseCoefficients, Classifier, LinearMachine):
         multi_class: str = "ovr",
         fit_intercept: bool = True,
         intercept_scaling: float = 1.0,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_iter: int = 1000,
         penalize_intercept: bool = True,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.penalty = penalty
         self.loss = loss
@@ -898,10 +902,10 @@ class LinearSVR(Regressor, LinearMachine):
         intercept_scaling: float = 1.0,
         dual: Any = "auto",
         verbose: int = 0,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_iter: int = 1000,
         penalize_intercept: bool = True,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.epsilon = epsilon
         self.tol = tol
@@ -931,5 +935,5 @@ class LinearSVR(Regressor, LinearMachine):
         return line(self, read_rows(self, X), X)
 
 
-def _weight(block: Any) -> float:
+def _weight(block: Rows) -> float:
     return float(block.weight.sum())

@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.arguments import MaybePath, Seed
 from ..estimator.guarantees import OF_ROWS
 from ..estimator.parameters import Interval
 from ..fitting.dual import Columns, Dual, Record, minimize_dual
+from ..kernels.base import KernelLike
 from .one_class import filled
 from .one_vs_one import OneVsOne, Result
 
@@ -145,7 +147,7 @@ class NuSVC(OneVsOne):
         self,
         *,
         nu: float = 0.5,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -153,13 +155,13 @@ class NuSVC(OneVsOne):
         probability: bool | str = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         verbose: bool = False,
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.nu = nu
         self.kernel = kernel

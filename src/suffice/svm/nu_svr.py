@@ -8,9 +8,11 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from ..core.arguments import MaybePath
 from ..estimator.guarantees import OF_ROWS
 from ..estimator.parameters import POSITIVE, Interval
 from ..fitting.dual import Columns, Record, minimize_dual
+from ..kernels.base import KernelLike
 from .base import Result, SupportFit, SupportVectorMachine, Task
 from .one_class import filled
 from .svr import KernelRegressor, twice
@@ -127,7 +129,7 @@ class NuSVR(KernelRegressor):
         *,
         nu: float = 0.5,
         C: float = 1.0,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -136,7 +138,7 @@ class NuSVR(KernelRegressor):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.nu = nu
         self.C = C

@@ -9,11 +9,13 @@ import numpy as np
 from sklearn.base import OutlierMixin
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, MaybePath
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import OF_ROWS
 from ..estimator.parameters import Interval
 from ..fitting.dual import Columns, Dual, Record, minimize_dual
 from ..inputs import read_rows
+from ..kernels.base import KernelLike
 from .base import Result, SupportFit, SupportVectorMachine, SupportVectors, Task
 
 
@@ -128,7 +130,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
     def __init__(
         self,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -138,7 +140,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree
@@ -152,7 +154,7 @@ class OneClassSVM(OutlierMixin, SupportVectorMachine):
         self.max_iter = max_iter
         self.checkpoint = checkpoint
 
-    def _solve_dual(self, columns: Columns, y: Any, weight: np.ndarray, record: Record) -> Result:
+    def _solve_dual(self, columns: Columns, y: MaybeArray, weight: np.ndarray, record: Record) -> Result:
         N = len(weight)
         dual = Dual(np.zeros(N), np.zeros(N), weight, np.arange(N), np.zeros(N, np.int64))
         start = filled(weight, self.nu * weight.sum())

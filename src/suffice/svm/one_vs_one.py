@@ -6,6 +6,7 @@ from itertools import combinations
 from typing import Annotated, Any, ClassVar
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.exceptions import NotFittedError
 from sklearn.utils import check_random_state
 from sklearn.utils.metaestimators import available_if
@@ -26,7 +27,7 @@ from .base import Problem, Result, SupportFit, SupportVectorMachine, SupportVect
 from .platt import FOLDS, coupled, sigmoid_of
 
 
-def _has_probabilities(estimator: Any) -> bool:
+def _has_probabilities(estimator: BaseEstimator) -> bool:
     if estimator.probability is not True:
         raise AttributeError("predict_proba is not available when probability=False")
     return True

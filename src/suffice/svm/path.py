@@ -7,11 +7,14 @@ from typing import Any
 
 import numpy as np
 
+from ..core.arguments import MaybeArray
 from ..inputs import open_rows
 from .svc import SVC
 
 
-def svc_path(X: Any, y: Any = None, *, Cs: Any = 10, sample_weight: Any = None, **params: Any) -> list[SVC]:
+def svc_path(
+    X: Any, y: MaybeArray = None, *, Cs: Any = 10, sample_weight: MaybeArray = None, **params: Any
+) -> list[SVC]:
     """Support vector classifiers for several C, from one cache of kernel columns.
 
     Each dual starts from the solution for the next smaller C, scaled, and the columns of the kernel matrix

@@ -9,6 +9,7 @@ import numpy as np
 from scipy.optimize import brentq
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, MaybePath, Seed
 from ..core.cost import afford
 from ..core.values import Value
 from ..estimator.guarantees import OF_ROWS
@@ -16,7 +17,7 @@ from ..estimator.parameters import INF, NON_NEGATIVE, POSITIVE, StrOptions
 from ..fitting.dual import Columns, Dual, DualSolution, Record, minimize_dual
 from ..fitting.quadratic import minimize_quadratic
 from ..inputs import open_rows
-from ..kernels.base import must_be_finite
+from ..kernels.base import KernelLike, must_be_finite
 from ..statistics import class_codes
 from .base import INSTEAD, Result
 from .one_vs_one import OneVsOne
@@ -189,7 +190,7 @@ class SVC(OneVsOne):
         self,
         *,
         C: float = 1.0,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -197,15 +198,15 @@ class SVC(OneVsOne):
         probability: bool | str = "deprecated",
         tol: float = 1e-3,
         cache_size: float = 200,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         verbose: bool = False,
         max_iter: int = -1,
         decision_function_shape: str = "ovr",
         break_ties: bool = False,
-        random_state: Any = None,
+        random_state: Seed = None,
         solver: str = "smo",
         slack_budget: float | None = None,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.C = C
         self.kernel = kernel
@@ -330,7 +331,7 @@ class SVC(OneVsOne):
                 return Result(solution.beta * (2.0 / square), -middle / square, scaled, np.inf)
             beta, tol = solution.beta, 0.4 * self.tol * square
 
-    def kkt_report(self, X: Any, y: Any = None, sample_weight: Any = None) -> KKTReport:
+    def kkt_report(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> KKTReport:
         """The conditions of an optimum at each row of the fit, and the duality gap; for two classes.
 
         Parameters

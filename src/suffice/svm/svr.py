@@ -7,6 +7,7 @@ from typing import Annotated, Any, ClassVar
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybePath
 from ..core.partitions import Partitions
 from ..estimator.answers import row_wise
 from ..estimator.guarantees import OF_ROWS
@@ -15,6 +16,7 @@ from ..estimator.scores import Regressor
 from ..estimator.tags import tags
 from ..fitting.dual import Columns, Dual, Record, minimize_dual
 from ..inputs import read_rows
+from ..kernels.base import KernelLike
 from .base import Result, SupportVectorMachine, SupportVectors, Task
 
 
@@ -161,7 +163,7 @@ class SVR(KernelRegressor):
     def __init__(
         self,
         *,
-        kernel: Any = "rbf",
+        kernel: KernelLike = "rbf",
         degree: int = 3,
         gamma: Any = "scale",
         coef0: float = 0.0,
@@ -172,7 +174,7 @@ class SVR(KernelRegressor):
         cache_size: float = 200,
         verbose: bool = False,
         max_iter: int = -1,
-        checkpoint: Any = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.kernel = kernel
         self.degree = degree

@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.optimize import linprog, nnls
 from sklearn.utils import check_array, check_X_y
 
@@ -70,7 +71,7 @@ def hyperplane_projection(X: Any, coef: Any, intercept: float = 0.0) -> np.ndarr
     return X - np.outer(hyperplane_distance(X, w, intercept, signed=True), w / _norm(w))
 
 
-def margin(X: Any, y: Any, coef: Any, intercept: float = 0.0, *, kind: str = "geometric") -> np.ndarray:
+def margin(X: Any, y: ArrayLike, coef: Any, intercept: float = 0.0, *, kind: str = "geometric") -> np.ndarray:
     """Margin of each row with respect to a hyperplane: positive on the correct side, negative on the wrong
     one.
 
@@ -110,7 +111,7 @@ def margin(X: Any, y: Any, coef: Any, intercept: float = 0.0, *, kind: str = "ge
     return score / _norm(w) if kind == "geometric" else score
 
 
-def is_linearly_separable(X: Any, y: Any, *, return_certificate: bool = False) -> Any:
+def is_linearly_separable(X: Any, y: ArrayLike, *, return_certificate: bool = False) -> Any:
     """Whether two classes are linearly separable, by a linear program.
 
     They are separable if and only if their convex hulls do not intersect.
@@ -173,7 +174,7 @@ class MistakeBound(Value):
 
 
 def novikoff_bound(
-    X: Any, y: Any, coef: Any = None, intercept: float = 0.0, *, fit_intercept: bool = True
+    X: Any, y: ArrayLike, coef: Any = None, intercept: float = 0.0, *, fit_intercept: bool = True
 ) -> MistakeBound:
     """Novikoff's bound on the number of perceptron updates from zero until two classes are separated. Li
     theorem 2.1.
@@ -253,7 +254,7 @@ def _norm(w: np.ndarray) -> float:
     return norm
 
 
-def _signs(y: Any, n: int) -> np.ndarray:
+def _signs(y: ArrayLike, n: int) -> np.ndarray:
     classes, codes = np.unique(np.asarray(y), return_inverse=True)
     if len(classes) > 2 or len(codes) != n:
         raise ValueError(

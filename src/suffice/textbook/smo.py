@@ -7,6 +7,7 @@ from operator import index
 from typing import Annotated, Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from sklearn.utils import check_array
 
 from ..core.values import Value
@@ -28,7 +29,7 @@ class SMOStep(Value):
 
 
 def smo_step(
-    K: Any, y: Any, alpha: Any, intercept: float, first: int, second: int, *, C: float = 1.0
+    K: Any, y: ArrayLike, alpha: Any, intercept: float, first: int, second: int, *, C: float = 1.0
 ) -> SMOStep:
     """Minimize the dual of a support vector classifier over two of its variables.
 

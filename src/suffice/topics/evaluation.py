@@ -257,7 +257,7 @@ class _TextReader(Reader):
     __sklearn_tags__ = tags(string=True)
 
 
-def _in_rows(columns: np.ndarray, block: Any) -> Parts:
+def _in_rows(columns: np.ndarray, block: Rows) -> Parts:
     X = block.X[:, columns]
     present = (X > 0).astype(np.float64)
     weighted = (
@@ -267,7 +267,9 @@ def _in_rows(columns: np.ndarray, block: Any) -> Parts:
     return Parts((float(block.weight.sum()), both.toarray() if sp.issparse(both) else both))
 
 
-def _in_windows(place: dict[str, int], window: int, analyze: Callable[[str], list[str]], block: Any) -> Parts:
+def _in_windows(
+    place: dict[str, int], window: int, analyze: Callable[[str], list[str]], block: Rows
+) -> Parts:
     """Windows slide over a document by one word; a shorter document is one window."""
     M = len(place)
     total, both = 0.0, np.zeros((M, M))

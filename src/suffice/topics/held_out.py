@@ -12,6 +12,7 @@ import numpy as np
 import scipy.sparse as sp
 from sklearn.utils import check_random_state
 
+from ..core.arguments import Seed
 from ..core.blocks import Rows, offsets
 from ..core.cost import afford
 from ..core.randomness import Purpose, generator
@@ -20,7 +21,7 @@ from ..inputs import map_block, read_rows
 
 
 def document_completion(
-    lda: Any, X: Any, *, observed_fraction: float = 0.5, random_state: Any = None
+    lda: Any, X: Any, *, observed_fraction: float = 0.5, random_state: Seed = None
 ) -> float:
     """Document completion: mean log probability of the words of one part of each document given the other
     part.
@@ -72,7 +73,7 @@ def document_completion(
     return total / float(predicted.sum())
 
 
-def left_to_right(lda: Any, X: Any, *, n_particles: int = 20, random_state: Any = None) -> np.ndarray:
+def left_to_right(lda: Any, X: Any, *, n_particles: int = 20, random_state: Seed = None) -> np.ndarray:
     """Left-to-right estimates of log p(document), for each document.
 
     The words of a document are visited in random order. Each is predicted from the topics of the words before

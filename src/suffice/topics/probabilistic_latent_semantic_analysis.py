@@ -16,7 +16,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import entries_of
+from ..core.arguments import MaybeArray, MaybePath, Seed
+from ..core.blocks import Matrix, Rows, entries_of
 from ..core.cost import afford
 from ..core.loop import Progress, Watch
 from ..core.model import Model
@@ -75,7 +76,7 @@ class Aspects(Model):
                 A = A * self.weight ** (1.0 - self.beta)
         return A
 
-    def fold_in(self, X: Any, theta: Any = None, max_iter: int | None = None) -> np.ndarray:
+    def fold_in(self, X: Matrix, theta: Any = None, max_iter: int | None = None) -> np.ndarray:
         """P(z given d) of documents, (N, K), by EM from P(z) or from initial weights."""
         from ..loops.plsa import fold_in
 
@@ -86,11 +87,11 @@ class Aspects(Model):
         fold_in(*entries, self.potential, float(self.beta), int(steps), float(self.doc_tol), theta)
         return theta
 
-    def summarize(self, block: Any) -> AspectCounts:
+    def summarize(self, block: Rows) -> AspectCounts:
         """The E step, at the optimal weights of the documents."""
         return self.summarize_at(self.fold_in(block.X), block)
 
-    def summarize_at(self, theta: np.ndarray, block: Any) -> AspectCounts:
+    def summarize_at(self, theta: np.ndarray, block: Rows) -> AspectCounts:
         """The E step, at these weights of the documents."""
         from ..loops.plsa import expect
 
@@ -125,7 +126,7 @@ class Aspects(Model):
         return 0.0
 
 
-def _word_counts(block: Any) -> np.ndarray:
+def _word_counts(block: Rows) -> np.ndarray:
     return np.asarray(block.X.T.dot(block.weight))
 
 
@@ -226,8 +227,8 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         max_doc_iter: int = 1000,
         n_init: int = 1,
         topics_init: Any = None,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.form = form
@@ -326,7 +327,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         X = read_rows(self, X)
         return map_rows(lambda rows: _log_likelihood(self.model_, rows), X)
 
-    def score(self, X: Any, y: Any = None, sample_weight: Any = None) -> float:
+    def score(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> float:
         """Mean log-likelihood per word; in the co-occurrence form, of word and document.
 
         For the training documents, it is the objective. The weights of new documents are fitted too, so their
@@ -338,7 +339,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         joint = lengths / words - np.log(words) if self.form == "cooccurrence" else 0.0
         return float(total / words + joint)
 
-    def perplexity(self, X: Any, sample_weight: Any = None) -> float:
+    def perplexity(self, X: Any, sample_weight: MaybeArray = None) -> float:
         """Perplexity, exp(-score). Lower is better."""
         return float(np.exp(-self.score(X, None, sample_weight)))
 
@@ -379,7 +380,7 @@ class ProbabilisticLatentSemanticAnalysis(ClassNamePrefixFeaturesOutMixin, Trans
         return sp.csr_array(np.array(rows)), d
 
 
-def _log_likelihood(model: Aspects, X: Any) -> np.ndarray:
+def _log_likelihood(model: Aspects, X: Matrix) -> np.ndarray:
     """sum of n log sum_z P(z given d) P(w given z) of each document."""
     from ..loops.plsa import expect
 
@@ -391,7 +392,7 @@ def _log_likelihood(model: Aspects, X: Any) -> np.ndarray:
     return out
 
 
-def _scored(model: Aspects, block: Any) -> np.ndarray:
+def _scored(model: Aspects, block: Rows) -> np.ndarray:
     length = np.asarray(block.X.sum(axis=1)).ravel()
     by_document = (
         _log_likelihood(model, block.X),

@@ -14,7 +14,8 @@ from sklearn.base import ClassNamePrefixFeaturesOutMixin, TransformerMixin
 from sklearn.utils import check_random_state
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import rows_beside
+from ..core.arguments import MaybePath, Seed
+from ..core.blocks import Matrix, Rows, rows_beside
 from ..core.loop import Progress, Watch
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -51,14 +52,14 @@ class SparseTopics(Model):
     of_topics: float
     of_documents: float
 
-    def documents(self, X: Any) -> np.ndarray:
+    def documents(self, X: Matrix) -> np.ndarray:
         """V by ridge regression of each row on the topics, (N, K)."""
         U = self.topics
         return solve_positive(
             U @ U.T + self.of_documents * np.eye(len(U)), times(X, np.ascontiguousarray(U.T)).T
         ).T
 
-    def summarize(self, block: Any) -> DocumentSums:
+    def summarize(self, block: Rows) -> DocumentSums:
         X, weight, V = block.X, block.weight, self.documents(block.X)
         G = V * weight[:, None]
         square = X.power(2) if sp.issparse(X) else X**2
@@ -173,8 +174,8 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
         document_penalty: float = 1.0,
         tol: float = 1e-4,
         max_iter: int = 100,
-        random_state: Any = None,
-        checkpoint: Any = None,
+        random_state: Seed = None,
+        checkpoint: MaybePath = None,
     ) -> None:
         self.n_components = n_components
         self.topic_penalty = topic_penalty
@@ -184,7 +185,7 @@ class RegularizedLSI(ClassNamePrefixFeaturesOutMixin, TransformerMixin, Iterativ
         self.random_state = random_state
         self.checkpoint = checkpoint
 
-    def _block_rows(self, block: Any) -> float | None:
+    def _block_rows(self, block: Rows) -> float | None:
         return rows_beside(block, 8.0 * self.n_components * block.X.shape[1])
 
     def _solve(self, data: Partitions) -> Progress:

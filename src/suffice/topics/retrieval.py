@@ -10,6 +10,7 @@ import scipy.sparse as sp
 from sklearn.base import BaseEstimator
 from sklearn.utils import check_array
 
+from ..core.blocks import Rows
 from ..core.values import Value
 from ..estimator.tags import tags
 from ..inputs import open_rows
@@ -37,7 +38,7 @@ class Best(Value):
         return self.replace(rows=self.rows + other.rows, places=places[best], scores=scores[best])
 
 
-def _scored(query: np.ndarray, cosine: bool, size: int, block: Any) -> Best:
+def _scored(query: np.ndarray, cosine: bool, size: int, block: Rows) -> Best:
     scores = np.asarray(block.X.dot(query)).ravel()
     if cosine:
         square = block.X.multiply(block.X) if sp.issparse(block.X) else block.X**2

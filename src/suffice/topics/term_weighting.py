@@ -15,6 +15,8 @@ import scipy.sparse as sp
 from sklearn.base import OneToOneFeatureMixin, TransformerMixin
 from sklearn.preprocessing import normalize
 
+from ..core.arguments import MaybeArray
+from ..core.blocks import Matrix, Rows
 from ..core.loop import Progress
 from ..core.model import Model
 from ..core.partitions import Partitions
@@ -74,7 +76,7 @@ class Weights(Model):
         must(self.collection in COLLECTION, f"There are no weights {self.collection!r} in the collection.")
         must(self.norm in ("l1", "l2", None), f"There is no norm {self.norm!r}.")
 
-    def summarize(self, block: Any) -> DocumentFrequencies:
+    def summarize(self, block: Rows) -> DocumentFrequencies:
         X = _without_zeros(block.X)
         present = sp.csr_array((np.ones(X.nnz), X.indices, X.indptr), X.shape)
         return DocumentFrequencies(float(block.weight.sum()), present.T.dot(block.weight))
@@ -82,7 +84,7 @@ class Weights(Model):
     def estimate(self, s: DocumentFrequencies) -> Self:
         return self.replace(of_words=COLLECTION[self.collection](s.weight, s.documents))
 
-    def weigh(self, X: Any) -> sp.csr_array:
+    def weigh(self, X: Matrix) -> sp.csr_array:
         """The weighted rows of counts X."""
         X = _without_zeros(X)
         x = LOCAL[self.local](X.data, X) * self.of_words[X.indices]
@@ -90,7 +92,7 @@ class Weights(Model):
         return X if self.norm is None else sp.csr_array(normalize(X, self.norm, copy=False))
 
 
-def _without_zeros(X: Any) -> sp.csr_array:
+def _without_zeros(X: Matrix) -> sp.csr_array:
     X = sp.csr_array(X, dtype=np.float64)
     if not X.data.all():
         X = X.copy()
@@ -190,7 +192,7 @@ class TermWeighting(OneToOneFeatureMixin, TransformerMixin, Updatable):
         self.collection = collection
         self.norm = norm
 
-    def _start(self, data: Partitions, classes: Any = None) -> Weights:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> Weights:
         return Weights(np.ones(self.n_features_in_), self.local, self.collection, self.norm)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:

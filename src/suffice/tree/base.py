@@ -10,7 +10,9 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
+from sklearn.base import BaseEstimator
 
+from ..core.blocks import Rows
 from ..core.callers import warn
 from ..core.loop import Progress
 from ..core.partitions import Opened, Partitions
@@ -58,7 +60,7 @@ class TreeStart(Statistics):
     target: Any  # CategoryCounts of classes, or Extremes, of each target
 
     @classmethod
-    def of(cls, categorical: np.ndarray, max_bins: int, labels: bool, rows: Any) -> TreeStart:
+    def of(cls, categorical: np.ndarray, max_bins: int, labels: bool, rows: Rows) -> TreeStart:
         if not rows.weight.all():
             rows = rows[np.flatnonzero(rows.weight)]
         features = FeatureValues.of(categorical, max_bins, rows)
@@ -218,7 +220,7 @@ def n_features(max_features: Any, D: int) -> int:
     return min(int(max_features), D) if isinstance(max_features, Integral) else max(1, int(max_features * D))
 
 
-def categorical_mask(model: Any, by_type: np.ndarray | None) -> np.ndarray:
+def categorical_mask(model: BaseEstimator, by_type: np.ndarray | None) -> np.ndarray:
     """The features that are categorical, from `categorical_features`."""
     D, chosen = model.n_features_in_, model.categorical_features
     out = np.zeros(D, bool)
@@ -272,14 +274,14 @@ def categorical_mask(model: Any, by_type: np.ndarray | None) -> np.ndarray:
     return out
 
 
-def categorical_by_type(model: Any, X: Any) -> np.ndarray | None:
+def categorical_by_type(model: BaseEstimator, X: Any) -> np.ndarray | None:
     """Which features of X hold categories, by their types; None unless the estimator asks for this with a
     string."""
     chosen = getattr(model, "categorical_features", None)
     return source_of(X).categorical_features() if isinstance(chosen, str) else None
 
 
-def feature_names(estimator: Any) -> tuple[str, ...] | int:
+def feature_names(estimator: BaseEstimator) -> tuple[str, ...] | int:
     """The names of the features of a fitted estimator, or their number if they have no names."""
     names = getattr(estimator, "feature_names_in_", None)
     return estimator.n_features_in_ if names is None else tuple(names)

@@ -10,6 +10,7 @@ from sklearn.base import clone
 from sklearn.utils import Bunch
 from sklearn.utils.validation import check_is_fitted
 
+from ..core.arguments import MaybeArray, Seed
 from ..core.partitions import Opened, Partitions
 from ..estimator.guarantees import GATHERS_LEAVES
 from ..estimator.parameters import StrOptions, seed_of
@@ -49,7 +50,9 @@ class DecisionTree(TreeGrower):
         rows = p.data.map(binned, p.bins, p.target).map(with_weight).persisted()
         return p, rows, grow_tree(rows, p.rows, p.bins, p.target, p.limits)
 
-    def cost_complexity_pruning_path(self, X: Any, y: Any = None, sample_weight: Any = None) -> Bunch:
+    def cost_complexity_pruning_path(
+        self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> Bunch:
         """Compute the pruning path of minimal cost-complexity pruning.
 
         Returns
@@ -64,7 +67,7 @@ class DecisionTree(TreeGrower):
         return Bunch(ccp_alphas=alphas, impurities=impurities)
 
     def cross_validated_pruning(
-        self, X: Any, y: Any = None, sample_weight: Any = None, *, n_folds: int = 10
+        self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None, *, n_folds: int = 10
     ) -> Bunch:
         """Estimate the error of each tree of the pruning sequence by cross-validation.
 
@@ -259,10 +262,10 @@ class DecisionTreeClassifier(TreeClassifier, DecisionTree):
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_features: Any = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
-        class_weight: Any = None,
+        class_weight: dict[Any, float] | str | None = None,
         ccp_alpha: float = 0.0,
         monotonic_cst: Any = None,
         categorical_features: Any = None,
@@ -394,7 +397,7 @@ class DecisionTreeRegressor(TreeRegressor, DecisionTree):
         min_samples_leaf: float = 1,
         min_weight_fraction_leaf: float = 0.0,
         max_features: Any = None,
-        random_state: Any = None,
+        random_state: Seed = None,
         max_leaf_nodes: int | None = None,
         min_impurity_decrease: float = 0.0,
         ccp_alpha: float = 0.0,

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import sklearn.tree
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .cart import DecisionTree, DecisionTreeClassifier
@@ -71,7 +72,7 @@ def export_graphviz(decision_tree: Any, out_file: Any = None, **options: Any) ->
     return dot
 
 
-def _drawn(model: Any) -> Any:
+def _drawn(model: BaseEstimator) -> Any:
     """A tree of scikit-learn's class with the arrays of this tree; other estimators are returned
     unchanged."""
     if not isinstance(model, DecisionTree):

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, fields
 from itertools import islice
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 
+from ..core.blocks import Matrix
 from ..core.model import Predictor
 from ..core.shapes import must, must_index
 from .model import Tree
@@ -70,7 +71,7 @@ class Forest(Predictor):
         """The first n trees."""
         return Forest.of(tuple(islice(self, n)))
 
-    def leaves(self, X: Any) -> np.ndarray:
+    def leaves(self, X: Matrix) -> np.ndarray:
         """The leaf of each row in each tree, (N, M)."""
         from ..loops.trees import leaves_of_rows
 
@@ -78,7 +79,7 @@ class Forest(Predictor):
         leaves_of_rows(self.nodes.bins.with_codes(X), self.root, *self.nodes.splits, out)
         return out
 
-    def sum(self, X: Any, output: np.ndarray | None = None, n_outputs: int = 0) -> np.ndarray:
+    def sum(self, X: Matrix, output: np.ndarray | None = None, n_outputs: int = 0) -> np.ndarray:
         """The sum over the trees of the leaf values of each row, (N, K). If trees have one value each and
         `output` names the column to which it is added, (N, `n_outputs`)."""
         from ..loops.trees import add_leaf_values

@@ -20,8 +20,18 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from ..core import partitions
+from ..core.blocks import Rows
 from ..core.partitions import Partitions
-from ..loops.trees import MISSING_LEFT, NONE_MISSING, SQUARED_ERROR, find_split, grow, mixed, preorder
+from ..loops.trees import (
+    MISSING_LEFT,
+    NONE_MISSING,
+    SQUARED_ERROR,
+    Features,
+    find_split,
+    grow,
+    mixed,
+    preorder,
+)
 from ..statistics.bins import FeatureBins
 from ..statistics.histograms import Binned, Histograms, bin_offsets
 from .model import Tree, joined_sets
@@ -31,8 +41,7 @@ COPIES = 3  # copies of gathered rows: blocks that arrive, the block that joins 
 NO_LIMIT = 1 << 40  # larger than any depth
 
 
-@dataclass(frozen=True)
-class Limits:
+class Limits(NamedTuple):
     """The conditions on splits, with weights and gains as integers."""
 
     max_depth: int
@@ -87,7 +96,7 @@ class Grown(NamedTuple):
     sets: np.ndarray
 
 
-def binned(bins: FeatureBins, target: Any, rows: Any) -> Binned:
+def binned(bins: FeatureBins, target: Any, rows: Rows) -> Binned:
     """A block of rows as integers."""
     group, entry = target.integers(rows)
     return Binned(bins.codes(rows.X).T, group, None, rows.index, entry)
@@ -136,14 +145,13 @@ def _grown_here(rows: Binned, bins: FeatureBins, target: Any, limits: Limits, ro
     """The nodes below a root, from rows of this process."""
     if not len(rows):
         raise ValueError("There are no rows to grow a tree to.")
-    return Grown(
-        *grow(
-            rows.codes, bins.n_bins, bins.categorical, limits.constraints, rows.y,
-            np.ascontiguousarray(rows.entry), target.n_outputs, target.criterion, limits.max_depth,
-            limits.least_split, limits.least, limits.least_gain, limits.max_features, limits.max_leaves,
-            *root, bin_offsets(bins.n_bins), _bin_values(bins, limits),
-        )
-    )  # fmt: skip
+    features, entry = _features(bins, limits), np.ascontiguousarray(rows.entry)
+    return Grown(*grow(rows.codes, rows.y, entry, features, target.criterion, target.n_outputs, limits, root))
+
+
+def _features(bins: FeatureBins, limits: Limits) -> Features:
+    """What the search of splits knows about the features."""
+    return Features(bins.n_bins, bins.categorical, bin_offsets(bins.n_bins), _bin_values(bins, limits))
 
 
 def _bin_values(bins: FeatureBins, limits: Limits) -> np.ndarray:
@@ -395,19 +403,14 @@ class FoldedGrowth(Growth):
 
     def _find(self, node: Node, count: np.ndarray) -> None:
         """Find the best split of a node from its histogram."""
-        limits, n_bins, total = self.limits, self.bins.n_bins, node.sums[: self.target.n_outputs]
+        limits, total = self.limits, node.sums[: self.target.n_outputs]
         if node.pure or not limits.may_split(self.target.size(total), node.root.depth):
             return
-        offset, (key, _, *bounds) = bin_offsets(n_bins), node.root
-        split = Split(
-            *find_split(
-                count, offset, _bin_values(self.bins, limits), n_bins, self.bins.categorical,
-                limits.constraints, total, self.target.criterion, limits.least, limits.max_features, key,
-                *bounds,
-            )
-        )  # fmt: skip
+        features = _features(self.bins, limits)
+        split = Split(*find_split(count, total, features, self.target.criterion, limits, node.root))
         if split.feature >= 0 and split.gain >= limits.least_gain:
-            self._set_split(node, split, count[offset[split.feature] : offset[split.feature + 1]])
+            first, stop = features.offset[split.feature : split.feature + 2]
+            self._set_split(node, split, count[first:stop])
 
     def _finish(self, tree: Tree, place: np.ndarray, group: list[int]) -> None:
         """Gather the rows of some nodes, and grow their subtrees in this process."""

@@ -5,8 +5,10 @@ from __future__ import annotations
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 from scipy.special import xlogy
 
+from ..core.arguments import MaybeArray
 from ..statistics import class_codes
 from ..statistics.sums import category_codes, distinct
 
@@ -51,7 +53,7 @@ def impurity(counts: Any, criterion: str = "gini") -> np.ndarray:
     return np.maximum(out, 0.0)  # of a pure node, not -0.0
 
 
-def conditional_entropy(feature: Any, y: Any, sample_weight: Any = None) -> float:
+def conditional_entropy(feature: Any, y: ArrayLike, sample_weight: MaybeArray = None) -> float:
     """Compute the empirical conditional entropy H(y | feature) in bits.
 
     Parameters
@@ -77,7 +79,7 @@ def conditional_entropy(feature: Any, y: Any, sample_weight: Any = None) -> floa
     return _conditional(_counts(feature, y, sample_weight)[0])
 
 
-def information_gain(feature: Any, y: Any, sample_weight: Any = None) -> float:
+def information_gain(feature: Any, y: ArrayLike, sample_weight: MaybeArray = None) -> float:
     """Compute the information gain H(y) - H(y | feature) in bits.
 
     Parameters
@@ -104,7 +106,7 @@ def information_gain(feature: Any, y: Any, sample_weight: Any = None) -> float:
     return float(gains(counts, missing)[0])
 
 
-def information_gain_ratio(feature: Any, y: Any, sample_weight: Any = None) -> float:
+def information_gain_ratio(feature: Any, y: ArrayLike, sample_weight: MaybeArray = None) -> float:
     """Compute the gain ratio: information gain divided by the entropy of the feature.
 
     Parameters
@@ -158,7 +160,7 @@ def _conditional(counts: np.ndarray) -> float:
     return float(weight @ impurity(counts, "entropy") / total) if total > 0.0 else 0.0
 
 
-def _counts(feature: Any, y: Any, sample_weight: Any) -> tuple[np.ndarray, float]:
+def _counts(feature: Any, y: ArrayLike, sample_weight: MaybeArray) -> tuple[np.ndarray, float]:
     """The weight of each category and class, (C, K), and that of rows without a category."""
     feature, y = np.asarray(feature), np.asarray(y)
     if feature.ndim != 1 or y.shape != feature.shape:

@@ -13,6 +13,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..core.blocks import Rows
 from ..core.partitions import Partitions
 from ..core.values import Value
 from ..loops.medians import median_errors
@@ -51,7 +52,7 @@ class MedianTarget(Value):
     def gain_unit(self) -> float:
         return self.weight_unit * self.target_unit * len(self.center)
 
-    def integers(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    def integers(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """The bits of the targets of each row, (N, T), and its weight, (N, 1)."""
         y = rows.y.astype(np.float64).reshape(len(rows), -1) + 0.0  # turns -0.0 into 0.0
         weight = np.rint(rows.weight * self.weight_unit).astype(np.int64)
@@ -67,7 +68,7 @@ class MedianTarget(Value):
         """Medians, weight and impurity of nodes: their sums are these numbers already."""
         return sums[:, 2:], sums[:, 0], sums[:, 1]
 
-    def observed(self, block: Any) -> np.ndarray:
+    def observed(self, block: Binned) -> np.ndarray:
         """The targets of a binned block."""
         y = np.asarray(block.y).view(np.float64)
         return y[:, 0] if self.n_outputs == 1 else y

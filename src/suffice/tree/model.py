@@ -8,6 +8,7 @@ from typing import Annotated, Any
 
 import numpy as np
 
+from ..core.blocks import Matrix
 from ..core.model import Predictor
 from ..core.shapes import must, must_index
 from ..statistics.bins import FeatureBins
@@ -47,7 +48,7 @@ class Tree(Predictor):
              "Splits are not of the kind of their features.")  # fmt: skip
         must(len(self.feature) > 0, "A tree has no nodes.")
 
-    def leaves(self, X: Any) -> np.ndarray:
+    def leaves(self, X: Matrix) -> np.ndarray:
         """The leaf of each row."""
         from ..loops.trees import leaves_of_rows
 

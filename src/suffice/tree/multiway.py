@@ -12,7 +12,7 @@ from typing import Annotated, Any, ClassVar, NamedTuple, Self
 import numpy as np
 from sklearn.utils.validation import check_is_fitted
 
-from ..core.blocks import Rows
+from ..core.blocks import Matrix, Rows
 from ..core.model import Predictor
 from ..core.partitions import Opened, Partitions
 from ..core.shapes import must, must_index
@@ -31,7 +31,7 @@ from .impurity import gains, impurity
 ROUNDING = 1e-10
 
 
-def coded(bins: FeatureBins, classes: np.ndarray, rows: Any) -> Rows:
+def coded(bins: FeatureBins, classes: np.ndarray, rows: Rows) -> Rows:
     """A block with the bins of features and the numbers of classes."""
     return Rows(bins.codes(rows.X).T, class_codes(classes, rows.y), rows.weight, rows.index)
 
@@ -143,7 +143,7 @@ class MultiwayTree(Predictor):
         out[1:] /= total[self.parent[1:]]
         return out
 
-    def leaves(self, X: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    def leaves(self, X: Matrix) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """The leaves of rows: row, leaf and share of the weight of the row."""
         return self._routed(self.bins.with_codes(X), self.threshold)
 
@@ -179,7 +179,7 @@ class MultiwayTree(Predictor):
         )
         return row, node, share
 
-    def shares_of_classes(self, X: Any) -> np.ndarray:
+    def shares_of_classes(self, X: Matrix) -> np.ndarray:
         """The shares of the classes in the leaves of each row, (N, K)."""
         row, leaf, share = self.leaves(X)
         shape = X.shape[0], self.count.shape[1]

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import numpy as np
+from sklearn.base import BaseEstimator
 from sklearn.utils.validation import check_is_fitted
 
 from .model import Tree
@@ -14,7 +15,7 @@ from .multiway import MultiwayTree
 AnyTree = Tree | MultiwayTree
 
 
-def export_rules(model: Any, *, feature_names: Any = None, decimals: int = 4) -> str:
+def export_rules(model: BaseEstimator, *, feature_names: Any = None, decimals: int = 4) -> str:
     """Write a tree as rules, one for each leaf.
 
     The rules are mutually exclusive and exhaustive: each row satisfies exactly one. Conditions on the same
@@ -151,7 +152,7 @@ def _split_text(tree: AnyTree, node: int, branch: int, names: list[str], decimal
     return f"{names[d]} {'> ' if branch else '<='} {tree.threshold[node]:.{decimals}f}"
 
 
-def named_tree(model: Any, feature_names: Any, several: bool = False) -> tuple[AnyTree, list[str]]:
+def named_tree(model: BaseEstimator, feature_names: Any, several: bool = False) -> tuple[AnyTree, list[str]]:
     """The tree of a fitted estimator, and the names of its features. `several` allows several targets."""
     check_is_fitted(model)
     if not several and getattr(model, "n_outputs_", 1) > 1:

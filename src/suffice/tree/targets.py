@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from scipy.special import xlogy
 
+from ..core.blocks import Rows
 from ..core.hashing import row_hashes
 from ..core.randomness import Purpose
 from ..core.values import Value
@@ -25,6 +26,7 @@ from ..loops.trees import (
 )
 from ..statistics import class_codes
 from ..statistics.bins import grid
+from ..statistics.histograms import Binned
 
 CLASS_CRITERIA = {
     "gini": GINI,
@@ -77,7 +79,7 @@ class ClassTarget(ImpurityTarget):
         """The number of integers per unit of the gain of a split, weight times impurity."""
         return self.weight_unit
 
-    def integers(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    def integers(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """The class of each row, and its weight, (N, 1)."""
         k = class_codes(self.classes, rows.y.reshape(len(rows)))
         weight = np.rint(rows.weight * self.class_weight[k] * self.weight_unit)
@@ -100,7 +102,7 @@ class ClassTarget(ImpurityTarget):
             p = np.stack([1.0 - share, share], axis=1)
         return p, total / self.weight_unit, np.where(pure, 0.0, impurity)
 
-    def observed(self, block: Any) -> np.ndarray:
+    def observed(self, block: Binned) -> np.ndarray:
         """The class of each row of a binned block."""
         return np.asarray(block.y)
 
@@ -108,7 +110,7 @@ class ClassTarget(ImpurityTarget):
         """The zero-one loss: 1 where the most frequent class is not the class of the row."""
         return (value.argmax(axis=1) != y).astype(np.float64)
 
-    def totals(self, block: Any) -> np.ndarray:
+    def totals(self, block: Binned) -> np.ndarray:
         """The integer weight of each class in a binned block."""
         return np.bincount(block.y, block.entry[:, 0], minlength=len(self.classes))
 
@@ -116,7 +118,7 @@ class ClassTarget(ImpurityTarget):
         """Factors by which classes with these totals have equal weights."""
         return totals.sum() / (len(totals) * np.maximum(totals, 1.0))
 
-    def row_factors(self, factor: np.ndarray, block: Any) -> np.ndarray:
+    def row_factors(self, factor: np.ndarray, block: Binned) -> np.ndarray:
         """The factor of the class of each row of a binned block."""
         return factor[block.y]
 
@@ -165,7 +167,7 @@ class ClassTargets(ImpurityTarget):
     def gain_unit(self) -> float:
         return self.weight_unit * len(self.classes)
 
-    def integers(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    def integers(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """A hash of the classes of each row; and its weight, and that of its indicators."""
         codes = class_codes_of(self.classes, rows.y)
         w = np.rint(rows.weight * class_factors(self.class_weight, codes) * self.weight_unit)
@@ -186,7 +188,7 @@ class ClassTargets(ImpurityTarget):
             impurity = -xlogy(p, p).sum(axis=1) / np.log(2.0) / T
         return p, sums[:, 0] / self.weight_unit, np.where(pure, 0.0, impurity)
 
-    def observed(self, block: Any) -> np.ndarray:
+    def observed(self, block: Binned) -> np.ndarray:
         """The classes of each row of a binned block, (N, T)."""
         return np.stack([part.argmax(axis=1) for part in self.parts(block.entry[:, 1:])], axis=1)
 
@@ -195,13 +197,13 @@ class ClassTargets(ImpurityTarget):
         best = np.stack([part.argmax(axis=1) for part in self.parts(value)], axis=1)
         return (best != y).mean(axis=1)
 
-    def totals(self, block: Any) -> np.ndarray:
+    def totals(self, block: Binned) -> np.ndarray:
         return block.entry[:, 1:].sum(axis=0).astype(np.float64)
 
     def balanced(self, totals: np.ndarray) -> np.ndarray:
         return np.concatenate([t.sum() / (len(t) * np.maximum(t, 1.0)) for t in self.parts(totals)])
 
-    def row_factors(self, factor: np.ndarray, block: Any) -> np.ndarray:
+    def row_factors(self, factor: np.ndarray, block: Binned) -> np.ndarray:
         return np.where(block.entry[:, 1:] > 0, factor, 1.0).prod(axis=1)
 
 
@@ -215,7 +217,7 @@ def class_factors(weight: tuple[np.ndarray, ...], codes: np.ndarray) -> np.ndarr
     return np.prod([w[code] for w, code in zip(weight, codes.T, strict=True)], axis=0)
 
 
-def class_weighted(classes: tuple[np.ndarray, ...], weight: tuple[np.ndarray, ...], rows: Any) -> float:
+def class_weighted(classes: tuple[np.ndarray, ...], weight: tuple[np.ndarray, ...], rows: Rows) -> float:
     """The total weight of rows, with those of their classes."""
     return float(rows.weight.dot(class_factors(weight, class_codes_of(classes, rows.y))))
 
@@ -265,7 +267,7 @@ class NumberTarget(ImpurityTarget):
             return self.target_unit
         return self.target_unit / self.weight_unit * self.target_unit
 
-    def integers(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    def integers(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """The bits of the target of each row; and its weight, weighted target and weighted term, (N, 3)."""
         y = rows.y.astype(np.float64).reshape(len(rows)) - self.center
         target, term = np.rint(y * self.target_unit), np.rint(terms(self.criterion, y) * self.term_unit)
@@ -287,7 +289,7 @@ class NumberTarget(ImpurityTarget):
         """The targets from their bits."""
         return group.view(np.float64) / self.target_unit + self.center
 
-    def observed(self, block: Any) -> np.ndarray:
+    def observed(self, block: Binned) -> np.ndarray:
         """The targets of a binned block."""
         return self.numbers(np.asarray(block.y))
 
@@ -329,7 +331,7 @@ class NumberTargets(ImpurityTarget):
         unit = self.split_unit * len(self.center)
         return unit if self.criterion == POISSON else unit / self.weight_unit * self.split_unit
 
-    def integers(self, rows: Any) -> tuple[np.ndarray, np.ndarray]:
+    def integers(self, rows: Rows) -> tuple[np.ndarray, np.ndarray]:
         """A hash of the targets of each row; and its weight, weighted targets on both grids, and weighted
         term."""
         y = rows.y.astype(np.float64) - self.center
@@ -353,7 +355,7 @@ class NumberTargets(ImpurityTarget):
         ratio = sums[:, self.n_outputs : -1] / np.maximum(sums[:, :1], 1)
         return ratio * (self.weight_unit / self.target_unit)
 
-    def observed(self, block: Any) -> np.ndarray:
+    def observed(self, block: Binned) -> np.ndarray:
         """The targets of a binned block, (N, T)."""
         return self._means(block.entry) + self.center
 

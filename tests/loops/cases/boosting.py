@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from suffice.ensemble.newton import Rules
+from suffice.tree.growth import Limits, Root
+
 
 def cases(N, D, K):
     rng = np.random.default_rng((N, D, K))
@@ -38,26 +41,25 @@ def cases(N, D, K):
             (plain, 3e5, -0.1, 0.05),
             (sign, 0.0, -1.0, bound),
         ):
-            limits = (5, 2, 1 << 20, 1e6, penalty, low, high)
-            features = rng.random(D) < 0.8
-            of_node = (n_bins, categorical, cst, features)
-            yield "find_newton_split", (hist, *of_node, total, 1, *limits, codes, rows)
-            two = hist[..., :2].copy()
-            yield "find_newton_split", (two, *of_node, total[[0, 1, 0]], 0, *limits, codes, rows)
-            of_rows = np.array([*total[:2], n])
-            yield "find_newton_split", (two, *of_node, of_rows, 2, *limits, codes, rows)
+            limits = Limits(0, 0, 2, 0.0, D, 0, False, 0, cst)
+            allowed, root, two = rng.random(D) < 0.8, Root(0, 0, low, high), hist[..., :2].copy()
+            for mode, of_bins, of_node in (
+                (1, hist, total), (0, two, total[[0, 1, 0]]), (2, two, np.array([*total[:2], n])),
+            ):  # fmt: skip
+                rules = Rules(mode, 5, 1 << 20, 1e6, penalty)
+                arguments = (n_bins, categorical), allowed, rules, limits, root, codes, rows
+                yield "find_newton_split", (of_bins, of_node, *arguments)
     columns, none = np.ascontiguousarray(codes.T), np.empty((0, D), bool)
     groups = np.arange(D) % 2 == np.arange(2)[:, None]
     two, some = apart[:, :2].copy(), np.arange(D) % 2 == 1
     counts = ((g << 13) + 1)[:, None]
     ways = ((packed, 32, 2), (counts, 13, 0), (apart, 0, 1), (two, 0, 0))
-    limits = (1, 2, 1 << 20, 1e6)
+    free = Limits(1 << 40, 0, 2, 0.0, D, 6, False, 7, plain)
+    limited = Limits(3, 5, 2, 0.0, 1 + D // 2, 0, False, 9, sign)
     for entry, lane, mode in ways if n else ():
-        for of_features, growth in (
-            ((plain < 0, plain, none), (0.0, 1 << 40, 0, D, 6, 7, 1, 0)),
-            ((some, sign, groups), (3e5, 3, 5, 1 + D // 2, 0, 9, 2, 10)),
-        ):
-            yield (
-                "grow_newton",
-                (codes, columns, rows, entry, lane, n_bins, *of_features, mode, *limits, *growth),
-            )
+        for categorical, together, penalty, limits, threads in (
+            (plain < 0, none, 0.0, free, (1, 0)), (some, groups, 3e5, limited, (2, 10)),
+        ):  # fmt: skip
+            rules = Rules(mode, 1, 1 << 20, 1e6, penalty)
+            of_rows = codes, columns, rows, entry, lane
+            yield "grow_newton", (*of_rows, (n_bins, categorical), together, rules, limits, *threads)

@@ -2,6 +2,9 @@
 
 import numpy as np
 
+from suffice.loops.trees import Features
+from suffice.tree.growth import Limits, Root
+
 
 def cases(N, D, K):
     """Growth with each criterion and option; and trees of random nodes, in which rows find their leaves."""
@@ -13,14 +16,17 @@ def cases(N, D, K):
     holes = rng.random((D, 1)) < 0.5
     whole = (n_bins[:, None] * rng.beta(2.0, 2.0, (D, N))).astype(np.int64)
     codes = np.where(holes & (rng.random((D, N)) < 0.2), n_bins[:, None], whole)
-    by_key = codes.astype(np.uint16), n_bins, categorical
     w = rng.integers(1, 1000, N)
     x = codes[0] / n_bins[0] + 0.3 * rng.normal(size=N)
-    for name, arguments in grown(rng, N, D, K, by_key, w, x) if N else ():
-        if N < 200:  # the reference takes its time
-            yield name, (*arguments, offset, values)
-        if (N, D, K) != (9, 5, 9):  # in which no array is empty
-            yield name, (*arguments, offset, np.empty(0))
+    for of_rows, criterion, n_outputs, limits, root in grown(rng, N, D, K, w, x) if N else ():
+        for of_bins in (values, np.empty(0)):
+            # With values, the reference takes its time; (9, 5, 9) has no array that is empty.
+            if N < 200 if len(of_bins) else (N, D, K) != (9, 5, 9):
+                features = Features(n_bins, categorical, offset, of_bins)
+                yield (
+                    "grow",
+                    (codes.astype(np.uint16), *of_rows, features, criterion, n_outputs, limits, root),
+                )
 
     T = 2 * K + 1  # nodes: each inner one has two that come later
     inner = np.arange(T) < K
@@ -65,27 +71,30 @@ def cases(N, D, K):
         signs = rng.integers(-1, 2, D).astype(np.int8) * (folded.shape[1] == 2)
         total = folded[: offset[1]].sum(axis=0)
         for most, of_bins in ((D, values), (1, values if (N, D, K) == (9, 5, 9) else np.empty(0))):
-            of_node = total, criterion, 1, most, N, -np.inf, np.inf
-            yield "find_split", (folded, offset, of_bins, n_bins, categorical, signs, *of_node)
+            features = Features(n_bins, categorical, offset, of_bins)
+            limits = Limits(0, 0, 1, 0.0, most, 0, len(of_bins) > 0, 0, signs)
+            yield "find_split", (folded, total, features, criterion, limits, Root(N))
 
 
-def grown(rng, N, D, K, by_key, w, x):
-    """Arguments of `grow` with each criterion."""
+def grown(rng, N, D, K, w, x):
+    """Targets and limits of `grow` with each criterion."""
     signs, none = rng.integers(-1, 2, D).astype(np.int8), np.zeros(D, np.int8)
     y = np.rint(100 * np.exp(x)).astype(np.int64)
     numbers = np.stack([w, w * y, w * y * y], axis=1)
     two = np.stack([w, w * y, w * rng.integers(9, size=N), w * y * y], axis=1)
     label, k = (x > np.median(x)).astype(np.int64), np.clip(K * x, 0, K - 1).astype(np.int64)
     both = np.stack([w, w * label, w * (1 - label), w * (k > 0), w * (k == 0)], axis=1)
-    plain, limited = (1 << 40, 2, 1, 0.0, D, 0), (4, 20, 5, 0.5, max(1, D // 2), 5)
-    for limits, at in ((plain, (1 << 63, 0, -np.inf, np.inf)), (limited, (5, 1, 0.0, 300.0)))[N >= 128 :]:
+    plain = (1 << 40, 2, 1, 0.0, D, 0), Root(1 << 63)
+    limited = (4, 20, 5, 0.5, max(1, D // 2), 5), Root(5, 1, 0.0, 300.0)
+    for numbers_of, root in (plain, limited)[N >= 128 :]:
+        free, signed = (Limits(*numbers_of, False, 0, cst) for cst in (none, signs))
         for criterion in (0, 1, 2):
-            yield "grow", (*by_key, none, k, w[:, None], K + 1, criterion, *limits, *at)
-            yield "grow", (*by_key, signs, label, w[:, None], 2, criterion, *limits, *at)
-        yield "grow", (*by_key, none, label, w[:, None], 2, 0, *limits, *at)
-        yield "grow", (*by_key, none, label, np.ones((N, 1), np.int64), 2, 0, *limits, *at)  # ties
+            yield (k, w[:, None]), criterion, K + 1, free, root
+            yield (label, w[:, None]), criterion, 2, signed, root
+        yield (label, w[:, None]), 0, 2, free, root
+        yield (label, np.ones((N, 1), np.int64)), 0, 2, free, root  # ties
         for criterion in (3, 4):
-            yield "grow", (*by_key, none, y, numbers, 2, criterion, *limits, *at)
-            yield "grow", (*by_key, signs, y, numbers, 2, criterion, *limits, *at)
-        yield "grow", (*by_key, none, y, two, 3, 3, *limits, *at)
-        yield "grow", (*by_key, none, label + 2 * (k > 0), both, 5, 5, *limits, *at)
+            yield (y, numbers), criterion, 2, free, root
+            yield (y, numbers), criterion, 2, signed, root
+        yield (y, two), 3, 3, free, root
+        yield (label + 2 * (k > 0), both), 5, 5, free, root

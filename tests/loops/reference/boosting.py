@@ -20,10 +20,11 @@ def add_to_rows(rows, start, stop, value, k, score):
         score[rows[a:b], k] += v
 
 
-def find_newton_split(
-    hist, n_bins, categorical, cst, features, total, mode, least_h, least_w, most_h, smoothing, penalty, low,
-    high, codes, rows,
-):  # fmt: skip
+def find_newton_split(hist, total, features, allowed, rules, limits, root, codes, rows):
+    n_bins, categorical = features
+    mode, least_h, _, smoothing, penalty = rules
+    _, _, least_w, *_, cst = limits
+    *_, low, high = root
     D, most = len(n_bins), int(n_bins.max(initial=0))
     if mode not in (WEIGHT_IS_CURVATURE, WEIGHT_IS_COLUMN):
         weight = np.zeros((D, hist.shape[1], 1), np.int64)
@@ -43,7 +44,7 @@ def find_newton_split(
         sides = np.concatenate([sides, sides + missing[:, None, None]], axis=1)
         last = np.concatenate([last, np.where(has_missing, n_bins - 1, 0)[:, None]], axis=1)
     h, w = sides[..., 0], sides[..., 0 if mode == WEIGHT_IS_CURVATURE else 2]
-    valid = (np.arange(most) < last[..., None]) & features[:, None, None]
+    valid = (np.arange(most) < last[..., None]) & allowed[:, None, None]
     valid &= (h >= least_h) & (total[0] - h >= least_h) & (w >= least_w) & (total[2] - w >= least_w)
     feature, side, j = np.nonzero(valid)
     if not len(feature):
@@ -69,10 +70,10 @@ def find_newton_split(
     return x[best], f, first, side[best] if has_missing[f] else NONE_MISSING, left
 
 
-def grow_newton(
-    codes, columns, rows, entry, lane, n_bins, categorical, cst, groups, mode, least_h, least_w, most_h,
-    smoothing, penalty, max_depth, least_split, max_features, max_leaves, key, threads, least_shared,
-):  # fmt: skip
+def grow_newton(codes, columns, rows, entry, lane, features, groups, rules, limits, threads, least_shared):
+    n_bins, categorical = features
+    mode, least_h, _, _, penalty = rules
+    max_depth, least_split, least_w, _, max_features, max_leaves, _, key, cst = limits
     D, counted = codes.shape[1], mode not in (WEIGHT_IS_CURVATURE, WEIGHT_IS_COLUMN)
     apart = np.concatenate([entry & ((1 << lane) - 1), entry >> lane], axis=1) if lane else entry
     nodes, open_nodes = [], []
@@ -91,10 +92,9 @@ def grow_newton(
         ):
             hist = np.zeros((D, 256, apart.shape[1]), np.int64)
             add_entries(codes, rows[own], part, hist)
-            best = find_newton_split(
-                hist, n_bins, categorical, cst, candidates(node), node["sums"], mode, least_h, least_w,
-                most_h, smoothing, penalty, *node["bounds"], codes, rows[own],
-            )  # fmt: skip
+            root = 0, 0, *node["bounds"]
+            of_node = node["sums"], features, candidates(node), rules, limits, root
+            best = find_newton_split(hist, *of_node, codes, rows[own])
         nodes.append(node)
         if best[1] != NO_SPLIT:
             node["split"] = best

@@ -129,9 +129,10 @@ def split_of_feature(hist, categorical, sign, values, is_random, total, criterio
     )
 
 
-def find_split(
-    folded, offset, values, n_bins, categorical, cst, total, criterion, least, max_features, key, low, high
-):
+def find_split(folded, total, features, criterion, limits, root):
+    n_bins, categorical, offset, values = features
+    _, _, least, _, max_features, *_, cst = limits
+    key, _, low, high = root
     D, best, tried, key, draw = len(n_bins), (-1.0, NO_SPLIT), 0, np.uint64(key), np.uint64(key)
     features, n_drawn, is_random = np.arange(D), 0, len(values) > 0
     of_bins = values if is_random else np.zeros(offset[-1])
@@ -176,10 +177,9 @@ def histograms(codes, group, entry, classes, offset, n_outputs):
     return out
 
 
-def grow(
-    codes, n_bins, categorical, cst, group, entry, n_outputs, criterion, max_depth, least_split, least,
-    least_gain, max_features, max_leaves, key, depth, low, high, offset, values,
-):  # fmt: skip
+def grow(codes, group, entry, features, criterion, n_outputs, limits, root):
+    n_bins, categorical, offset, _ = features
+    max_depth, least_split, least, least_gain, _, max_leaves, *_, cst = limits
     classes = criterion < SQUARED_ERROR
     nodes, sets = [], []
 
@@ -209,10 +209,8 @@ def grow(
             return
         rows = node["rows"]
         hist = histograms(codes[:, rows], group[rows], entry[rows], classes, offset, n_outputs)
-        split = find_split(
-            hist, offset, values, n_bins, categorical, cst, total, criterion, least, max_features,
-            node["key"], node["low"], node["high"],
-        )  # fmt: skip
+        at = node["key"], node["depth"], node["low"], node["high"]
+        split = find_split(hist, total, features, criterion, limits, at)
         if split[1] == NO_SPLIT or split[0] < least_gain:
             return
         node["split"] = split
@@ -222,6 +220,7 @@ def grow(
         waiting.append(node)
 
     waiting = []
+    key, depth, low, high = root
     search(add(np.arange(codes.shape[1]), depth, np.uint64(key), low, high))
     while waiting and not (max_leaves and (len(nodes) + 1) // 2 >= max_leaves):
         # With a limit of leaves that with the largest gain, and of equal ones the smallest key.

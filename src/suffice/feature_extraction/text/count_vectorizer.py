@@ -17,6 +17,7 @@ from sklearn.base import TransformerMixin
 from sklearn.feature_extraction.text import CountVectorizer as _Analyzer
 from sklearn.utils.validation import check_is_fitted
 
+from ...core.arguments import MaybeArray
 from ...core.blocks import Rows, offsets
 from ...core.callers import warn
 from ...core.cost import afford
@@ -126,7 +127,7 @@ class Vocabulary(Model):
         X.sort_indices()
         return X
 
-    def summarize(self, block: Any) -> WordCounts:
+    def summarize(self, block: Rows) -> WordCounts:
         words, X = self.learn(block.X)
         return self.summarize_counts(words, X, block.weight)
 
@@ -318,7 +319,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         self.binary = binary
         self.dtype = dtype
 
-    def fit(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def fit(self, raw_documents: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """Learn the vocabulary in one pass over the documents.
 
         Parameters
@@ -348,7 +349,9 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
                 UserWarning,
             )
 
-    def fit_transform(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_transform(
+        self, raw_documents: Any, y: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> Any:
         """Fit, then transform. Documents in memory are read once."""
         if isinstance(raw_documents, Table) or self.vocabulary is not None or sample_weight is not None:
             return self.fit(raw_documents, y, sample_weight).transform(raw_documents)
@@ -359,11 +362,11 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         self._publish(self._estimated(start, s))
         return X[:, start.kept(s)]
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Any:
         """The documents; None if they are not read, since the vocabulary is fixed."""
         return self._documents(X, sample_weight) if self.vocabulary is None else None
 
-    def _solve(self, data: Any, classes: Any = None) -> Progress:
+    def _solve(self, data: Any, classes: MaybeArray = None) -> Progress:
         if self.vocabulary is None:
             return super()._solve(data)
         try:
@@ -378,7 +381,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
             ) from None
         return Progress(self._start(None).replace(words=words))
 
-    def _documents(self, X: Any, sample_weight: Any) -> Partitions:
+    def _documents(self, X: Any, sample_weight: MaybeArray) -> Partitions:
         if not isinstance(X, Table):
             texts = _texts(X)
             weight = weights_of("CountVectorizer", sample_weight, len(texts))
@@ -387,7 +390,7 @@ class CountVectorizer(TransformerMixin, OnePass, auto_wrap_output_keys=None):
         del self.n_features_in_  # a text is not a feature
         return data
 
-    def _start(self, data: Partitions | None, classes: Any = None) -> Vocabulary:
+    def _start(self, data: Partitions | None, classes: MaybeArray = None) -> Vocabulary:
         apart = ("min_df", "max_df", "max_features", "vocabulary")
         options = {k: v for k, v in self.get_params(deep=False).items() if k not in apart}
         must_be_numeric(self.dtype)

@@ -14,6 +14,7 @@ import scipy.sparse as sp
 from sklearn.base import TransformerMixin
 from sklearn.feature_extraction.text import HashingVectorizer as _Hasher
 
+from ...core.arguments import MaybeArray
 from ...core.loop import Progress
 from ...estimator.answers import row_wise
 from ...estimator.base import Estimator
@@ -149,7 +150,7 @@ class HashingVectorizer(TransformerMixin, Estimator, auto_wrap_output_keys=None)
         self._hasher()._warn_for_unused_params()
         self._hasher()._validate_ngram_range()
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Any:
         """Check the documents. Nothing is learned from them, so weights are ignored."""
         if not isinstance(X, Table):
             _texts(X)
@@ -157,11 +158,11 @@ class HashingVectorizer(TransformerMixin, Estimator, auto_wrap_output_keys=None)
     def _solve(self, data: Any) -> Progress:
         return Progress(None)
 
-    def partial_fit(self, X: Any, y: Any = None, sample_weight: Any = None) -> Self:
+    def partial_fit(self, X: Any, y: MaybeArray = None, sample_weight: MaybeArray = None) -> Self:
         """The same as `fit`."""
         return self.fit(X, y)
 
-    def fit_transform(self, X: Any, y: Any = None) -> Any:
+    def fit_transform(self, X: Any, y: MaybeArray = None) -> Any:
         """The same as `transform`, after `fit`."""
         return self.fit(X, y).transform(X)
 

@@ -10,9 +10,11 @@ from typing import Annotated, Any, ClassVar
 
 import numpy as np
 import scipy.sparse as sp
-from sklearn.base import OneToOneFeatureMixin, TransformerMixin
+from sklearn.base import BaseEstimator, OneToOneFeatureMixin, TransformerMixin
 from sklearn.exceptions import NotFittedError
 
+from ...core.arguments import MaybeArray
+from ...core.blocks import Rows
 from ...core.callers import warn
 from ...core.loop import Progress
 from ...core.partitions import Partitions
@@ -33,7 +35,7 @@ OPTIONS: dict[str, Any] = {
 }
 
 
-def _weights(estimator: Any, size: int) -> Weights:
+def _weights(estimator: BaseEstimator, size: int) -> Weights:
     """The term weights that the parameters of an estimator describe."""
     idf = "smooth_idf" if estimator.smooth_idf else "idf_plus_one"
     local = "sublinear" if estimator.sublinear_tf else "frequency"
@@ -121,7 +123,7 @@ class TfidfTransformer(OneToOneFeatureMixin, TransformerMixin, Updatable, auto_w
         self.smooth_idf = smooth_idf
         self.sublinear_tf = sublinear_tf
 
-    def _start(self, data: Partitions, classes: Any = None) -> Weights:
+    def _start(self, data: Partitions, classes: MaybeArray = None) -> Weights:
         return _weights(self, self.n_features_in_)
 
     def _fitted(self, progress: Progress) -> dict[str, Any]:
@@ -309,7 +311,7 @@ class TfidfVectorizer(CountVectorizer, auto_wrap_output_keys=None):
         self.smooth_idf = smooth_idf
         self.sublinear_tf = sublinear_tf
 
-    def _start(self, data: Partitions | None, classes: Any = None) -> Vocabulary:
+    def _start(self, data: Partitions | None, classes: MaybeArray = None) -> Vocabulary:
         start = super()._start(data, classes)
         options = {name: value for name, value in start.options.items() if name not in OPTIONS}
         return start.replace(options=options)
@@ -323,11 +325,11 @@ class TfidfVectorizer(CountVectorizer, auto_wrap_output_keys=None):
                 UserWarning,
             )
 
-    def _opened(self, X: Any, y: Any, sample_weight: Any, reset: bool = True) -> Any:
+    def _opened(self, X: Any, y: MaybeArray, sample_weight: MaybeArray, reset: bool = True) -> Any:
         reads = self.vocabulary is None or (X is not None and self.use_idf)
         return self._documents(X, sample_weight) if reads else None
 
-    def _solve(self, data: Any, classes: Any = None) -> Progress:
+    def _solve(self, data: Partitions, classes: MaybeArray = None) -> Progress:
         progress = super()._solve(data)
         if self.vocabulary is None or data is None:
             return progress
@@ -346,7 +348,9 @@ class TfidfVectorizer(CountVectorizer, auto_wrap_output_keys=None):
             return fitted  # the frequencies are of the documents
         return {**fitted, "weights_": weights}
 
-    def fit_transform(self, raw_documents: Any, y: Any = None, sample_weight: Any = None) -> Any:
+    def fit_transform(
+        self, raw_documents: Any, y: MaybeArray = None, sample_weight: MaybeArray = None
+    ) -> Any:
         """Fit, then transform. Documents in memory are read once."""
         X = super().fit_transform(raw_documents, y, sample_weight)
         learnt = self.vocabulary is None and sample_weight is None and sp.issparse(X)
@@ -392,5 +396,5 @@ class TfidfVectorizer(CountVectorizer, auto_wrap_output_keys=None):
         self.weights_ = _weights(self, size).replace(of_words=_checked_idf(value, size))
 
 
-def _frequencies(vocabulary: Vocabulary, weights: Weights, block: Any) -> DocumentFrequencies:
+def _frequencies(vocabulary: Vocabulary, weights: Weights, block: Rows) -> DocumentFrequencies:
     return weights.summarize(block.replace(X=vocabulary.count(block.X)))
