@@ -10,7 +10,6 @@ from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import numpy as np
-from sklearn.base import BaseEstimator
 
 from .hashing import fingerprint, fingerprint_in_order, joined_fingerprint
 from .progress import at_iteration
@@ -221,7 +220,7 @@ class _Saves:
 
 
 @contextmanager
-def one_task(estimator: BaseEstimator) -> Iterator[None]:
+def one_task(estimator: Any) -> Iterator[None]:
     """Context manager: call the callbacks of a fit without iterations."""
     context = estimator._init_callback_context()
     context.call_on_fit_task_begin(estimator=estimator)
