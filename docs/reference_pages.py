@@ -44,11 +44,14 @@ def _defined_in(module: ModuleType, name: str, thing: object) -> bool:
 
 
 def home_of(module: str, name: str) -> str:
-    """The public module that describes a name. Of an estimator that two offer, that which defines it."""
+    """The public module that describes a name. Of a class that two offer, that which defines it; the parts of
+    `core` describe what they define."""
     thing = getattr(import_module(module), name)
-    if not (inspect.isclass(thing) and issubclass(thing, Estimator)):
+    if not inspect.isclass(thing):
         return module
     home = ".".join(thing.__module__.split(".")[:2])
+    if home == "suffice.core" or not home.startswith("suffice."):
+        return module
     return home if name in getattr(import_module(home), "__all__", ()) else module
 
 
