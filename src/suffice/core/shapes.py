@@ -1,7 +1,7 @@
 """Declared shapes of the arrays in a value, which are checked when the value is read from a file.
 
 A field declares the shape of its array beside its type, in the letters of the textbooks. `Annotated` is part
-of the standard library, and costs nothing when a value is made::
+of the standard library, and has no cost at run time::
 
     weight: Annotated[np.ndarray, "(K,)"]
     mean: Annotated[np.ndarray, "(K, D)"]

@@ -70,7 +70,7 @@ class Shards(Delegated):
         """Return partitions of `finish(self, total, shard)`, one for each shard.
 
         The total is the sum over the data of `f(*shared, first, end, block)`, which returns the contribution
-        of a block to the keys from `first` to `end`.
+        of a block to the sums of the keys first, ..., end - 1.
         """
         return self.data.fold_each(self, data, f, shared, finish)
 

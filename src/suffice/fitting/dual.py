@@ -313,7 +313,7 @@ def _levels(dual: Dual, slope: np.ndarray, beta: np.ndarray) -> np.ndarray:
     """Return λ of each group.
 
     It is the mean slope of the coefficients strictly between their bounds, or, if there are none, the middle
-    of the interval that the conditions of an optimum allow.
+    of the interval that satisfies the optimality conditions.
     """
 
     def level(g: int) -> float:

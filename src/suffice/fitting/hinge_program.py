@@ -32,8 +32,8 @@ def hinge_program(
     """Minimize w' diag(ridge) w / 2 - slope'w + sum_tn most_n max(0, level_tn - sign_tn x_n w).
 
     Returns w and the dual variables (T, N), which are from 0 to `most`. A row has one hinge, or two of
-    opposite signs. `most` is positive. Each step solves one linear system, of the size of w, or of the number
-    of rows if these are fewer and all of w is penalized.
+    opposite signs. `most` is positive. Each step solves one linear system. Its size is that of w, or the
+    number of rows if that is smaller and every entry of w has a penalty.
     """
     N, M = X.shape
     rows: Any = sp.csr_array(X) if np.count_nonzero(X) < SPARSE * X.size else X
